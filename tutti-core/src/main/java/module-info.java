@@ -5,9 +5,10 @@
  */
 module dev.tutti.core {
     requires static jdk.incubator.vector;
-    requires static org.jspecify;
+    requires static transitive org.jspecify;
 
     exports dev.tutti;
+    exports dev.tutti.plan;
     exports dev.tutti.reduce to
             dev.tutti.cli,
             dev.tutti.bench,
