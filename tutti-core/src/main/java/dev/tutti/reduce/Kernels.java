@@ -1,0 +1,81 @@
+package dev.tutti.reduce;
+
+import dev.tutti.DataType;
+
+/**
+ * Folds elements of several sources into one destination. One call rounds once, however many sources it has.
+ *
+ * <p>All methods are hot: they neither allocate nor check. Addresses are absolute and may have any alignment; the
+ * destination may be one of the sources, but must not overlap one partially.
+ */
+public final class Kernels {
+    /** Longer calls are cut: a copy or kernel that runs too long holds up safepoints. */
+    private static final int SLICE_ELEMENTS = 1 << 17;
+
+    private Kernels() {}
+
+    /** The number by which {@link #reduce} knows a type and a fold: below 256. */
+    public static int id(DataType type, Fold fold) {
+        if (!fold.accepts(type)) {
+            throw new IllegalArgumentException(fold + " does not apply to " + type);
+        }
+        return Codes.kernel(type.number(), fold.ordinal());
+    }
+
+    /**
+     * {@code dst[i] = source 0 [i] op source 1 [i] op ...}, from left to right.
+     *
+     * @param kernel from {@link #id}
+     * @param code holds the addresses of the sources, from index {@code srcAt}
+     * @param n number of sources, at least 1
+     * @param byteOffset added to each source's address, not to {@code dst}
+     * @param dst address of the destination
+     * @param count elements
+     * @param aux {@link Fold#AVG}: the divisor; {@link Fold#MUL_SUM}: bits of the scalar in the accumulation type
+     * @param scaled {@link Fold#MUL_SUM}: index of the source that is multiplied, or -1
+     */
+    public static void reduce(
+            int kernel, long[] code, int srcAt, int n, long byteOffset, long dst, long count, long aux, int scaled) {
+        if (count <= SLICE_ELEMENTS) {
+            slice(kernel, code, srcAt, n, byteOffset, dst, (int) count, aux, scaled);
+            return;
+        }
+        int shift = Codes.shift(Codes.type(kernel));
+        for (long done = 0; done < count; done += SLICE_ELEMENTS) {
+            int m = (int) Math.min(SLICE_ELEMENTS, count - done);
+            slice(kernel, code, srcAt, n, byteOffset + (done << shift), dst + (done << shift), m, aux, scaled);
+        }
+    }
+
+    private static void slice(
+            int kernel, long[] code, int srcAt, int n, long byteOffset, long dst, int count, long aux, int scaled) {
+        if (n == 1 && isCopy(kernel)) {
+            Memory.copy(code[srcAt] + byteOffset, dst, (long) count << Codes.shift(Codes.type(kernel)));
+        } else {
+            Scalars.reduce(kernel, null, 0, null, 0, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        }
+    }
+
+    /**
+     * {@code dst[dstAt + i] = own[ownAt + i] op source 0 [i] op source 1 [i] ...}: as {@link #reduce}, but the first
+     * source and the destination are arrays ({@code float[]}, {@code double[]}, {@code int[]}, {@code long[]}, or
+     * {@code short[]} and {@code byte[]} for the types of that width), which may be the same.
+     *
+     * @param n number of sources beside {@code ownArray}, 0 or more
+     * @param scaled as for {@link #reduce}, where {@code ownArray} has index 0 and source k has index k + 1
+     */
+    public static void reduceHeap(
+            int kernel, Object dstArray, int dstAt, Object ownArray, int ownAt, long[] code, int srcAt, int n,
+            long byteOffset, int count, long aux, int scaled) {
+        if (n == 0 && isCopy(kernel)) {
+            System.arraycopy(ownArray, ownAt, dstArray, dstAt, count);
+        } else {
+            Scalars.reduce(
+                    kernel, ownArray, ownAt, dstArray, dstAt, code, srcAt, n, byteOffset, 0, count, aux, scaled);
+        }
+    }
+
+    private static boolean isCopy(int kernel) {
+        return Codes.fold(kernel) < Codes.AVG;
+    }
+}
