@@ -7,8 +7,23 @@ module dev.tutti.core {
     requires static jdk.incubator.vector;
     requires static transitive org.jspecify;
 
+    // The API.
     exports dev.tutti;
     exports dev.tutti.plan;
+
+    // For Tutti's own modules. A package can stand here once it has a class.
+    exports dev.tutti.channel to
+            dev.tutti.cli,
+            dev.tutti.bench,
+            dev.tutti.stress;
+    exports dev.tutti.exec to
+            dev.tutti.cli,
+            dev.tutti.bench,
+            dev.tutti.stress;
+    exports dev.tutti.memory to
+            dev.tutti.cli,
+            dev.tutti.bench,
+            dev.tutti.stress;
     exports dev.tutti.reduce to
             dev.tutti.cli,
             dev.tutti.bench,
