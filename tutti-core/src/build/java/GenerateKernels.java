@@ -23,6 +23,12 @@ public final class GenerateKernels {
         for (Scalar scalar : Scalar.values()) {
             Files.writeString(directory.resolve("Scalar" + scalar.name + ".java"), HEADER + scalar.source());
         }
+        for (boolean heap : new boolean[] {false, true}) {
+            String form = heap ? "Heap" : "Native";
+            for (Lane lane : Lane.values()) {
+                Files.writeString(directory.resolve(form + lane.name + ".java"), HEADER + kernels(lane, heap));
+            }
+        }
     }
 
     /** Accumulation types of the scalar twins. */
@@ -331,6 +337,467 @@ public final class GenerateKernels {
                 }
 
                 """.replace("NAME", name).replace("STORAGE", storage).replace("DECODE", decode).replace("ENCODE", encode);
+    }
+
+    /** Folds of the vector kernels; signed and unsigned integers share all but minimum and maximum. */
+    enum VectorFold {
+        SUM("a.add(x)", "CAST(a + x)"),
+        PROD("a.mul(x)", "CAST(a * x)"),
+        MIN("a.min(x)", "CASTMath.min(a, x)"),
+        MAX("a.max(x)", "CASTMath.max(a, x)"),
+        AND("a.and(x)", "CAST(a & x)"),
+        OR("a.or(x)", "CAST(a | x)"),
+        XOR("a.lanewise(VectorOperators.XOR, x)", "CAST(a ^ x)"),
+        AVG("a.add(x)", "CAST(a + x)"),
+        MUL_SUM("a.add(x)", "CAST(a + x)"),
+        UMIN("a.lanewise(VectorOperators.UMIN, x)", "BOX.compareUnsigned(a, x) <= 0 ? a : x"),
+        UMAX("a.lanewise(VectorOperators.UMAX, x)", "BOX.compareUnsigned(a, x) >= 0 ? a : x");
+
+        final String vector;
+        final String scalar;
+
+        VectorFold(String vector, String scalar) {
+            this.vector = vector;
+            this.scalar = scalar;
+        }
+
+        String method(int n) {
+            String words = name().toLowerCase(java.util.Locale.ROOT);
+            return words.replace("_sum", "Sum") + (n > 8 ? "N" : n);
+        }
+    }
+
+    /**
+     * What a kernel class works on. A plain type accumulates in itself: one vector in, one accumulator. A packed type
+     * keeps 2 or 4 elements in each int lane and accumulates in as many float vectors: shifts and masks stay within
+     * lanes, where widening would cross them.
+     */
+    enum Lane {
+        INT8("Int8", "byte", "Byte", "byte", 1, 1),
+        INT16("Int16", "short", "Short", "short", 2, 1),
+        INT32("Int32", "int", "Integer", "int", 4, 1),
+        INT64("Int64", "long", "Long", "long", 8, 1),
+        FLOAT32("Float32", "float", "Float", "float", 4, 1),
+        FLOAT64("Float64", "double", "Double", "double", 8, 1),
+        FLOAT16("Float16", "short", "Short", "float", 2, 0),
+        BFLOAT16("Bfloat16", "short", "Short", "float", 2, 2),
+        E4M3("E4m3", "byte", "Byte", "float", 1, 4),
+        E5M2("E5m2", "byte", "Byte", "float", 1, 4);
+
+        final String name;
+        final String storage;
+        final String box;
+        final String accumulation;
+        final int bytes;
+        final int parts;
+
+        Lane(String name, String storage, String box, String accumulation, int bytes, int parts) {
+            this.name = name;
+            this.storage = storage;
+            this.box = box;
+            this.accumulation = accumulation;
+            this.bytes = bytes;
+            this.parts = parts;
+        }
+
+        boolean isInteger() {
+            return ordinal() <= INT64.ordinal();
+        }
+
+        boolean isPacked() {
+            return parts > 1;
+        }
+
+        /** Vector class of the accumulators. */
+        String vector() {
+            return vectorOf(accumulation);
+        }
+
+        /** Vector class that is loaded and stored. */
+        String loaded() {
+            return isPacked() ? "IntVector" : vector();
+        }
+
+        List<VectorFold> folds() {
+            List<VectorFold> folds = new ArrayList<>(List.of(VectorFold.values()));
+            if (isInteger()) {
+                // C2 has no vector division of integers: their average is left to the scalar twin.
+                folds.remove(VectorFold.AVG);
+            } else {
+                folds.removeAll(List.of(
+                        VectorFold.AND, VectorFold.OR, VectorFold.XOR, VectorFold.UMIN, VectorFold.UMAX));
+            }
+            return folds;
+        }
+
+        /** Source counts with a method of their own; 9 stands for one that takes any number. */
+        int[] counts(VectorFold fold) {
+            boolean single = fold == VectorFold.AVG || fold == VectorFold.MUL_SUM;
+            if (parts == 4) {
+                return single ? new int[] {1, 2, 9} : new int[] {2, 9};
+            }
+            return single ? new int[] {1, 2, 3, 4, 5, 6, 7, 8} : new int[] {2, 3, 4, 5, 6, 7, 8};
+        }
+
+        String decodeScalar(String bits) {
+            return switch (this) {
+                case FLOAT16 -> "Float.float16ToFloat(" + bits + ")";
+                case BFLOAT16 -> "SmallFloats.bfloat16ToFloat(" + bits + ")";
+                case E4M3 -> "SmallFloats.e4m3ToFloat(" + bits + ")";
+                case E5M2 -> "SmallFloats.e5m2ToFloat(" + bits + ")";
+                default -> bits;
+            };
+        }
+
+        String encodeScalar(String value) {
+            return switch (this) {
+                case FLOAT16 -> "Float.floatToFloat16(" + value + ")";
+                case BFLOAT16 -> "SmallFloats.floatToBfloat16(" + value + ")";
+                case E4M3 -> "SmallFloats.floatToE4m3(" + value + ")";
+                case E5M2 -> "SmallFloats.floatToE5m2(" + value + ")";
+                default -> value;
+            };
+        }
+
+        /** Statements that make float vector {@code v} of element {@code part} of each int lane of {@code x}. */
+        String decode(int part, String x, String v) {
+            if (this == BFLOAT16) {
+                return part == 0
+                        ? "FloatVector " + v + " = " + x + ".lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();\n"
+                        : "FloatVector " + v + " = " + x + ".and(0xFFFF0000).reinterpretAsFloats();\n";
+            }
+            // Exponent and mantissa go where float32 has them, below the sign; the factor corrects the bias.
+            String top = part == 3 ? x : x + ".lanewise(VectorOperators.LSHL, " + (24 - 8 * part) + ")";
+            String text = """
+                    IntVector Vt = TOP;
+                    FloatVector V = Vt.lanewise(VectorOperators.ASHR, SHIFT).and(KEEP).reinterpretAsFloats().mul(FACTOR)
+                            .reinterpretAsInts()
+                            .lanewise(VectorOperators.OR, 0x7F800000, Vt.and(SPECIAL).compare(VectorOperators.EQ, SPECIAL))
+                            .reinterpretAsFloats();
+                    """;
+            text = this == E4M3
+                    ? text.replace("SHIFT", "4").replace("KEEP", "0x87F00000").replace("FACTOR", "0x1p120f")
+                            .replace("SPECIAL", "0x7F000000")
+                    : text.replace("SHIFT", "3").replace("KEEP", "0x8FE00000").replace("FACTOR", "0x1p112f")
+                            .replace("SPECIAL", "0x7C000000");
+            return text.replace("TOP", top).replaceAll("\\bV(t?)\\b", v + "$1");
+        }
+
+        /** Statements that make int vector {@code r} of the accumulators {@code a0, a1 ...}; {@code p} is a prefix. */
+        String encode(String a, String r, String p) {
+            if (this == BFLOAT16) {
+                // No test for NaN: one that comes from bfloat16 sources has 16 zeros at its end, whatever the fold, and
+                // so rounding does not carry out of its mantissa.
+                return """
+                        IntVector P0 = A0.reinterpretAsInts();
+                        IntVector P1 = A1.reinterpretAsInts();
+                        P0 = P0.lanewise(VectorOperators.LSHR, 16).and(1).add(0x7FFF).add(P0)
+                                .lanewise(VectorOperators.LSHR, 16);
+                        P1 = P1.lanewise(VectorOperators.LSHR, 16).and(1).add(0x7FFF).add(P1).and(0xFFFF0000);
+                        R = P0.or(P1);
+                        """.replaceAll("\\bA(\\d)", a + "$1").replaceAll("\\bP(\\d)", p + "$1").replaceAll("\\bR\\b", r);
+            }
+            StringBuilder text = new StringBuilder();
+            for (int part = 0; part < parts; part++) {
+                // See SmallFloats: the adder rounds.
+                String one = """
+                        IntVector Pb = A.reinterpretAsInts();
+                        IntVector Pm = Pb.and(0x7FFFFFFF);
+                        IntVector Pf = Pm.min(LARGEST);
+                        IntVector Pp = Pf.and(0x7F800000).max(BIAS << 23);
+                        IntVector Pa = Pp.add(ANCHOR << 23);
+                        Pf = Pf.reinterpretAsFloats().add(Pa.reinterpretAsFloats()).reinterpretAsInts().sub(Pa);
+                        Pf = Pp.lanewise(VectorOperators.LSHR, ANCHOR).add(Pf).sub(BIAS << MANTISSA)
+                                .blend(0x7F, Pm.compare(VectorOperators.GT, 0x7F800000))
+                                .or(Pb.lanewise(VectorOperators.LSHR, 24).and(0x80));
+                        """;
+                one = this == E4M3
+                        ? one.replace("LARGEST", "0x43E00000").replace("BIAS", "121").replace("ANCHOR", "20")
+                                .replace("MANTISSA", "3")
+                        : one.replace("LARGEST", "0x47600000").replace("BIAS", "113").replace("ANCHOR", "21")
+                                .replace("MANTISSA", "2");
+                String shifted = part == 0 ? "Pf" : "Pf.lanewise(VectorOperators.LSHL, " + 8 * part + ")";
+                one += part == 0 ? "R = Pf;\n" : "R = R.or(" + shifted + ");\n";
+                text.append(one.replace("A.re", a + part + ".re").replaceAll("\\bP(\\w)\\b", p + part + "$1")
+                        .replaceAll("\\bR\\b", r));
+            }
+            return text.toString();
+        }
+    }
+
+    /** All kernels of one type in one form, and the switch that reaches them. */
+    private static String kernels(Lane lane, boolean heap) {
+        StringBuilder cases = new StringBuilder();
+        StringBuilder methods = new StringBuilder();
+        for (VectorFold fold : lane.folds()) {
+            for (int n : lane.counts(fold)) {
+                String arguments = (heap ? "out, outAt, own, ownAt, code, at, " : "code, at, ")
+                        + (n > 8 ? "n, " : "") + (heap ? "offset, count" : "offset, dst, count") + extras(fold, "", "");
+                String slot = "VectorFolds." + fold.name() + " + " + (Math.min(n, lane.parts == 4 ? 3 : 8) - 1);
+                cases.append("case " + slot + " -> " + fold.method(n) + "(" + arguments + ");\n");
+                methods.append(lane.parts == 0 ? float16Kernel(fold, n, heap) : kernel(lane, fold, n, heap)).append("\n");
+            }
+        }
+        String text = CLASS.replace("CASES", indent(indent(indent(cases.toString().stripTrailing()))))
+                .replace("METHODS", indent(methods.toString().stripTrailing()))
+                .replace("CONSTANTS", indent(constants(lane, heap)))
+                .replace("PARAMETERS", (heap ? "S[] out, int outAt, S[] own, int ownAt, " : "")
+                        + "long[] code, int at, int n, long offset, " + (heap ? "" : "long dst, ") + "int count, long aux,\n"
+                        + "            int scaled")
+                .replace("IMPORTS", imports(lane, heap))
+                .replace("NAME", (heap ? "Heap" : "Native") + lane.name);
+        return text.replace("CAST", lane == Lane.INT8 || lane == Lane.INT16 ? "(" + lane.storage + ") " : "")
+                .replace("BOX", lane.box).replaceAll("\\bS\\b", lane.storage);
+    }
+
+    private static final String CLASS = """
+            IMPORTS
+            final class NAME {
+            CONSTANTS
+                private NAME() {}
+
+                static void reduce(
+                        int slot, PARAMETERS) {
+                    switch (slot) {
+            CASES
+                        default -> throw new IllegalArgumentException("no kernel in slot " + slot);
+                    }
+                }
+
+            METHODS
+            }
+            """;
+
+    private static String imports(Lane lane, boolean heap) {
+        StringBuilder text = new StringBuilder("import static dev.tutti.reduce.Memory.ALL;\n");
+        if (lane.parts == 0) {
+            return text + (heap ? "" : "\nimport java.lang.foreign.MemorySegment;\n");
+        }
+        text.append("\n");
+        java.util.TreeSet<String> names = new java.util.TreeSet<>(List.of(lane.vector(), lane.loaded(), "VectorSpecies"));
+        if (lane.isPacked() || lane.isInteger()) {
+            names.add("VectorOperators");
+        }
+        if (heap && lane.isPacked()) {
+            names.add(vectorOf(lane.storage));
+        }
+        names.forEach(name -> text.append("import jdk.incubator.vector." + name + ";\n"));
+        return text.toString();
+    }
+
+    private static String constants(Lane lane, boolean heap) {
+        if (lane.parts == 0) {
+            return heap ? "" : """
+                    /** C2 turns a loop of conversions into vector code when it stores to an array, not to native memory. */
+                    private static final int BLOCK = 2048;
+
+                    private static final ThreadLocal<short[]> BLOCKS = new ThreadLocal<>() {
+                        @Override
+                        protected short[] initialValue() {
+                            return new short[BLOCK];
+                        }
+                    };
+
+                    """;
+        }
+        String text = """
+                private static final VectorSpecies<LANE> SPECIES = VectorFolds.species(VECTOR.SPECIES_256, VECTOR.SPECIES_PREFERRED);
+                private static final int WIDTH = SPECIES.vectorByteSize();
+                private static final int ELEMENTS = WIDTH / BYTES;
+                """.replace("LANE", lane.isPacked() ? "Integer" : lane.box).replace("BYTES", "" + lane.bytes);
+        if (heap && lane.isPacked()) {
+            text += """
+                    private static final VectorSpecies<BOX> STORED = VectorFolds.species(
+                            STORE.SPECIES_256, STORE.SPECIES_PREFERRED);
+                    """.replaceAll("\\bSTORE\\b", vectorOf(lane.storage)).replace("BOX", lane.box);
+        }
+        return text.replace("VECTOR", lane.loaded()) + "\n";
+    }
+
+    private static String extras(VectorFold fold, String aux, String scaled) {
+        return switch (fold) {
+            case AVG -> ", " + aux + "aux";
+            case MUL_SUM -> ", " + aux + "aux, " + scaled + "scaled";
+            default -> "";
+        };
+    }
+
+    private static String signature(Lane lane, VectorFold fold, int n, boolean heap) {
+        return "private static void " + fold.method(n) + "(\n        "
+                + (heap ? "S[] out, int outAt, S[] own, int ownAt, " : "") + "long[] code, int at, "
+                + (n > 8 ? "int n, " : "") + "long offset, " + (heap ? "" : "long dst, ") + "int count"
+                + extras(fold, "long ", "int ") + ") {\n";
+    }
+
+    /** One kernel of a vector class. Sources are s0, s1 ...; in the heap form source 0 is the array. */
+    private static String kernel(Lane lane, VectorFold fold, int n, boolean heap) {
+        String body = prologue(lane, fold, n, heap);
+        String scalarLoop = "for (int i = FROM; i < count; i++) {\n" + indent(scalarElement(lane, fold, n, heap)) + "}\n";
+        if (lane.parts == 4) {
+            // Long code: no second copy of it for the last vector.
+            body += "int i = 0;\nfor (; i <= count - ELEMENTS; i += ELEMENTS) {\n"
+                    + indent(block(lane, fold, n, heap, "i", "IntVector r;\n") + store(lane, heap, "i", "r")) + "}\n"
+                    + scalarLoop.replace("int i = FROM", "");
+            return signature(lane, fold, n, heap) + indent(body) + "}\n";
+        }
+        // The last vector may overlap the one before it, whose sources the destination may have overwritten by then: so
+        // it is computed first and stored last.
+        body += "if (count >= ELEMENTS) {\n" + indent((heap ? "int last = count - ELEMENTS;\n" : "long last = (long) (count - ELEMENTS) * BYTES;\n")
+                + lane.loaded() + " tail;\n{\n" + indent(block(lane, fold, n, heap, "last", "") .replaceAll("\\br\\b", "tail")) + "}\n"
+                + (heap ? "for (int o = 0; o < last; o += ELEMENTS) {\n" : "for (long o = 0; o < last; o += WIDTH) {\n")
+                + indent(block(lane, fold, n, heap, "o", lane.loaded() + " r;\n") + store(lane, heap, "o", "r")) + "}\n"
+                + store(lane, heap, "last", "tail") + "return;\n") + "}\n" + scalarLoop.replace("FROM", "0");
+        return signature(lane, fold, n, heap) + indent(body.replace("BYTES", "" + lane.bytes)) + "}\n";
+    }
+
+    private static String prologue(Lane lane, VectorFold fold, int n, boolean heap) {
+        StringBuilder text = new StringBuilder();
+        for (int k = heap ? 1 : 0; n <= 8 && k < n; k++) {
+            text.append("long s" + k + " = code[at" + (heap ? k == 1 ? "" : " + " + (k - 1) : k == 0 ? "" : " + " + k) + "] + offset;\n");
+        }
+        String type = lane.accumulation;
+        String one = type.equals("float") ? "1f" : type.equals("byte") || type.equals("short") ? "(" + type + ") 1" : "1";
+        if (fold == VectorFold.AVG) {
+            text.append(type + " divisor = (" + type + ") aux;\n");
+        } else if (fold == VectorFold.MUL_SUM) {
+            text.append(type + " factor = " + switch (type) {
+                // Canonical, so that no payload of a NaN reaches the rounding.
+                case "float" -> "VectorFolds.canonical(Float.intBitsToFloat((int) aux))";
+                case "double" -> "Double.longBitsToDouble(aux)";
+                case "long" -> "aux";
+                default -> "(" + type + ") aux";
+            } + ";\n");
+            for (int k = 0; n <= 8 && k < n; k++) {
+                text.append(type + " f" + k + " = scaled == " + k + " ? factor : " + one + ";\n");
+            }
+        }
+        return text.toString();
+    }
+
+    private static String load(Lane lane, boolean heap, int k, String o) {
+        if (heap && k == 0) {
+            return lane.isPacked()
+                    ? vectorOf(lane.storage) + ".fromArray(STORED, own, ownAt + " + o + ").reinterpretAsInts()"
+                    : lane.vector() + ".fromArray(SPECIES, own, ownAt + " + o + ")";
+        }
+        return lane.loaded() + ".fromMemorySegment(SPECIES, ALL, s" + k + " + " + byteOffset(lane, heap, o)
+                + ", Memory.ORDER)";
+    }
+
+    private static String store(Lane lane, boolean heap, String o, String r) {
+        if (heap) {
+            String stored = lane.isPacked() ? ".reinterpretAs" + lane.box + "s()" : "";
+            return r + stored + ".intoArray(out, outAt + " + o + ");\n";
+        }
+        return r + ".intoMemorySegment(ALL, dst + " + byteOffset(lane, heap, o) + ", Memory.ORDER);\n";
+    }
+
+    private static String byteOffset(Lane lane, boolean heap, String o) {
+        return !heap || lane.bytes == 1 ? o : "(long) " + o + " * " + lane.bytes;
+    }
+
+    /** Statements that fold one vector of each source, at offset {@code o}, into {@code r}. */
+    private static String block(Lane lane, VectorFold fold, int n, boolean heap, String o, String declaration) {
+        StringBuilder text = new StringBuilder(declaration);
+        for (int k = 0; k < (n > 8 ? 1 : n); k++) {
+            String load = load(lane, heap, k, o);
+            text.append(source(lane, fold, n > 8 && !heap ? load.replace("s0", "code[at] + offset") : load, k, "f" + k, n > 8));
+        }
+        if (n > 8) {
+            int first = heap ? 0 : 1;
+            String load = load(lane, heap, 1, o).replace("s1", "code[at + k] + offset");
+            String factor = heap ? "k + 1" : "k";
+            text.append("for (int k = " + first + "; k < n; k++) {\n"
+                    + indent(source(lane, fold, load, 1, "scaled == " + factor + " ? factor : 1f", true)) + "}\n");
+        }
+        for (int p = 0; fold == VectorFold.AVG && p < lane.parts; p++) {
+            text.append("a" + p + " = a" + p + ".div(divisor);\n");
+        }
+        return text + (lane.isPacked() ? lane.encode("a", "r", "e") : "r = a0;\n");
+    }
+
+    private static String source(Lane lane, VectorFold fold, String load, int k, String factor, boolean any) {
+        StringBuilder text = new StringBuilder();
+        if (any && k == 0) {
+            factor = "scaled == 0 ? factor : 1f";
+        }
+        text.append(lane.loaded() + " x" + k + " = " + load + ";\n");
+        for (int p = 0; p < lane.parts; p++) {
+            String v = lane.isPacked() ? "x" + k + "p" + p : "x" + k;
+            if (lane.isPacked()) {
+                text.append(lane.decode(p, "x" + k, v));
+            }
+            String scaled = fold == VectorFold.MUL_SUM ? v + ".mul(" + factor + ")" : v;
+            text.append(k == 0
+                    ? lane.vector() + " a" + p + " = " + scaled + ";\n"
+                    : "a" + p + " = " + fold.vector.replaceAll("\\ba\\b", "a" + p).replaceAll("\\bx\\b", scaled) + ";\n");
+        }
+        return text.toString();
+    }
+
+    /** Statements that fold element {@code i}. */
+    private static String scalarElement(Lane lane, VectorFold fold, int n, boolean heap) {
+        StringBuilder text = new StringBuilder();
+        for (int k = 0; k < (n > 8 ? 1 : n); k++) {
+            String from = n > 8 ? "code[at] + offset" : "s" + k;
+            String x = lane.decodeScalar(heap && k == 0 ? "own[ownAt + i]" : element(lane, from));
+            text.append(scalarStep(lane, fold, k, x, n > 8 ? "(scaled == 0 ? factor : 1f)" : "f" + k));
+        }
+        if (n > 8) {
+            String x = lane.decodeScalar(element(lane, "code[at + k] + offset"));
+            text.append("for (int k = " + (heap ? 0 : 1) + "; k < n; k++) {\n"
+                    + indent(scalarStep(lane, fold, 1, x, "(scaled == " + (heap ? "k + 1" : "k") + " ? factor : 1f)")) + "}\n");
+        }
+        String result = lane.encodeScalar(fold == VectorFold.AVG ? "a / divisor" : "a");
+        return text + (heap
+                ? "out[outAt + i] = " + result + ";\n"
+                : "ALL.set(Memory." + lane.storage.toUpperCase(java.util.Locale.ROOT) + ", dst + (long) i * " + lane.bytes + ", " + result + ");\n");
+    }
+
+    private static String element(Lane lane, String source) {
+        return "ALL.get(Memory." + lane.storage.toUpperCase(java.util.Locale.ROOT) + ", " + source + " + (long) i * "
+                + lane.bytes + ")";
+    }
+
+    private static String scalarStep(Lane lane, VectorFold fold, int k, String x, String factor) {
+        String scaled = fold != VectorFold.MUL_SUM ? x : lane.isInteger() ? "CAST(" + x + " * " + factor + ")" : x + " * " + factor;
+        return k == 0
+                ? lane.accumulation + " a = " + scaled + ";\n"
+                : lane.accumulation + " x" + k + " = " + scaled + ";\na = " + fold.scalar.replaceAll("\\bx\\b", "x" + k) + ";\n";
+    }
+
+    /** float16 has no vector class; C2 finds the vectors in plain loops. */
+    private static String float16Kernel(VectorFold fold, int n, boolean heap) {
+        String body = prologue(Lane.FLOAT16, fold, n, heap);
+        String element = scalarElement(Lane.FLOAT16, fold, n, heap);
+        if (heap) {
+            return signature(Lane.FLOAT16, fold, n, true)
+                    + indent(body + "for (int i = 0; i < count; i++) {\n" + indent(element) + "}\n") + "}\n";
+        }
+        StringBuilder declared = new StringBuilder();
+        StringBuilder passed = new StringBuilder();
+        for (int k = 0; k < n; k++) {
+            declared.append(", long s" + k + (fold == VectorFold.MUL_SUM ? ", float f" + k : ""));
+            passed.append(", s" + k + " + done * 2" + (fold == VectorFold.MUL_SUM ? ", f" + k : ""));
+        }
+        declared.append(fold == VectorFold.AVG ? ", float divisor" : "");
+        passed.append(fold == VectorFold.AVG ? ", divisor" : "");
+        element = element.replaceAll("ALL.set\\(Memory.SHORT, dst \\+ \\(long\\) i \\* 2, (.*)\\);", "out[i] = $1;");
+        String loop = """
+                short[] block = BLOCKS.get();
+                for (long done = 0; done < count; done += BLOCK) {
+                    int m = (int) Math.min(BLOCK, count - done);
+                    METHODBlock(block, mPASSED);
+                    MemorySegment.copy(block, 0, ALL, Memory.SHORT, dst + done * 2, m);
+                }
+                """.replace("METHOD", fold.method(n)).replace("PASSED", passed);
+        return signature(Lane.FLOAT16, fold, n, false) + indent(body + loop) + "}\n\n"
+                + "private static void " + fold.method(n) + "Block(short[] out, int m" + declared + ") {\n"
+                + indent("for (int i = 0; i < m; i++) {\n" + indent(element) + "}\n") + "}\n";
+    }
+
+    private static String vectorOf(String primitive) {
+        return Character.toUpperCase(primitive.charAt(0)) + primitive.substring(1) + "Vector";
     }
 
     private static Map<String, String> ordered(String... pairs) {

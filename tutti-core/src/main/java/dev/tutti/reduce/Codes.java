@@ -62,6 +62,10 @@ final class Codes {
         return type <= UINT64 || type >= INT16;
     }
 
+    static boolean isFloat8(int type) {
+        return type == FLOAT8E4M3 || type == FLOAT8E5M2;
+    }
+
     static boolean isUnsigned(int type) {
         return type == UINT8 || type == UINT16 || type == UINT32 || type == UINT64;
     }

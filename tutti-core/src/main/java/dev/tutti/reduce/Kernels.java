@@ -1,16 +1,31 @@
 package dev.tutti.reduce;
 
 import dev.tutti.DataType;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Folds elements of several sources into one destination. One call rounds once, however many sources it has.
  *
- * <p>All methods are hot: they neither allocate nor check. Addresses are absolute and may have any alignment; the
+ * <p>Until a vector kernel is compiled, and where the Vector API is absent, its scalar twin runs, with the same bits. The
+ * first use of a kernel has it trained in the background; {@link #prepare} and {@link #warm} do so earlier.
+ *
+ * <p>The reductions are hot: they neither allocate nor check. Addresses are absolute and may have any alignment; the
  * destination may be one of the sources, but must not overlap one partially.
  */
 public final class Kernels {
     /** Longer calls are cut: a copy or kernel that runs too long holds up safepoints. */
     private static final int SLICE_ELEMENTS = 1 << 17;
+
+    static final byte UNKNOWN = 0;
+    static final byte REQUESTED = 1;
+    static final byte READY = 2;
+    static final byte NEVER = 3;
+
+    /** By {@link #state}. Plain: a stale value costs one more scalar run, and code that is ready stays so. */
+    static final byte[] NATIVE_STATES = new byte[Codes.kernel(Codes.TYPES, 0) * VectorFolds.SOURCES];
+
+    static final byte[] HEAP_STATES = new byte[Codes.kernel(Codes.TYPES, 0) * VectorFolds.SOURCES];
 
     private Kernels() {}
 
@@ -49,10 +64,16 @@ public final class Kernels {
 
     private static void slice(
             int kernel, long[] code, int srcAt, int n, long byteOffset, long dst, int count, long aux, int scaled) {
-        if (n == 1 && isCopy(kernel)) {
+        int state = state(kernel, n);
+        if (NATIVE_STATES[state] == READY && hasKernel(kernel, n)) {
+            Vectors.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        } else if (n == 1 && isCopy(kernel)) {
             Memory.copy(code[srcAt] + byteOffset, dst, (long) count << Codes.shift(Codes.type(kernel)));
         } else {
             Scalars.reduce(kernel, null, 0, null, 0, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+            if (NATIVE_STATES[state] == UNKNOWN) {
+                Warmup.request(false, kernel, n);
+            }
         }
     }
 
@@ -65,17 +86,78 @@ public final class Kernels {
      * @param scaled as for {@link #reduce}, where {@code ownArray} has index 0 and source k has index k + 1
      */
     public static void reduceHeap(
-            int kernel, Object dstArray, int dstAt, Object ownArray, int ownAt, long[] code, int srcAt, int n,
-            long byteOffset, int count, long aux, int scaled) {
-        if (n == 0 && isCopy(kernel)) {
+            int kernel,
+            Object dstArray,
+            int dstAt,
+            Object ownArray,
+            int ownAt,
+            long[] code,
+            int srcAt,
+            int n,
+            long byteOffset,
+            int count,
+            long aux,
+            int scaled) {
+        int state = state(kernel, n + 1);
+        if (HEAP_STATES[state] == READY && hasKernel(kernel, n + 1)) {
+            Vectors.reduceHeap(
+                    kernel, dstArray, dstAt, ownArray, ownAt, code, srcAt, n, byteOffset, count, aux, scaled);
+        } else if (n == 0 && isCopy(kernel)) {
             System.arraycopy(ownArray, ownAt, dstArray, dstAt, count);
         } else {
             Scalars.reduce(
                     kernel, ownArray, ownAt, dstArray, dstAt, code, srcAt, n, byteOffset, 0, count, aux, scaled);
+            if (HEAP_STATES[state] == UNKNOWN) {
+                Warmup.request(true, kernel, n + 1);
+            }
         }
     }
 
     private static boolean isCopy(int kernel) {
         return Codes.fold(kernel) < Codes.AVG;
+    }
+
+    /** Kernels for 8 sources share their state with calls of more, which most types have no kernel for. */
+    private static boolean hasKernel(int kernel, int sources) {
+        return sources <= VectorFolds.SOURCES || Codes.isFloat8(Codes.type(kernel));
+    }
+
+    static int state(int kernel, int sources) {
+        return kernel * VectorFolds.SOURCES + Math.min(sources, VectorFolds.SOURCES) - 1;
+    }
+
+    /**
+     * Loads what the first call needs and has the scalar twins compiled in the background. Takes some milliseconds, once;
+     * without it, the first call takes them.
+     */
+    public static void prepare() {
+        Warmup.prepare();
+    }
+
+    /** Has kernels for this many sources (own array included) trained in the background, native and heap. */
+    public static void warm(int sources, int... kernels) {
+        for (int kernel : kernels) {
+            Warmup.request(false, kernel, sources);
+            Warmup.request(true, kernel, sources);
+        }
+    }
+
+    /**
+     * Waits until nothing is left to train.
+     *
+     * @return false if that took longer than the timeout
+     */
+    public static boolean awaitWarm(Duration timeout) throws InterruptedException {
+        return Warmup.await(timeout);
+    }
+
+    /** Whether vector kernels are used, once they are trained. */
+    public static boolean vectorised() {
+        return VectorModule.CAUSE == null;
+    }
+
+    /** Why vector kernels are not used, or null. */
+    public static @Nullable String unavailabilityCause() {
+        return VectorModule.CAUSE;
     }
 }

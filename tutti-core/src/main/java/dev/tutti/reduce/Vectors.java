@@ -1,0 +1,112 @@
+package dev.tutti.reduce;
+
+/**
+ * Sends a call to its generated kernel. Linked only where the Vector API is there, and used only for kernels that have
+ * been trained: see {@link Warmup}.
+ */
+final class Vectors {
+    /** First slot of a kernel's fold, or -1 where there is no vector kernel. */
+    private static final byte[] FIRST_SLOTS = new byte[Codes.kernel(Codes.TYPES, 0)];
+
+    static {
+        for (int type = 0; type < Codes.TYPES; type++) {
+            for (int fold = 0; fold < Codes.FOLDS; fold++) {
+                FIRST_SLOTS[Codes.kernel(type, fold)] = (byte) firstSlot(type, fold);
+            }
+        }
+    }
+
+    private Vectors() {}
+
+    private static int firstSlot(int type, int fold) {
+        if (Codes.isInteger(type)) {
+            return switch (fold) {
+                case Codes.AVG -> -1;
+                case Codes.MIN -> Codes.isUnsigned(type) ? VectorFolds.UMIN : VectorFolds.MIN;
+                case Codes.MAX -> Codes.isUnsigned(type) ? VectorFolds.UMAX : VectorFolds.MAX;
+                default -> fold * VectorFolds.SOURCES;
+            };
+        }
+        return fold == Codes.AND || fold == Codes.OR || fold == Codes.XOR ? -1 : fold * VectorFolds.SOURCES;
+    }
+
+    /** Whether there is a vector kernel for this many sources in all. */
+    static boolean exists(int kernel, int sources) {
+        int type = Codes.type(kernel);
+        return FIRST_SLOTS[kernel] >= 0
+                && sources >= (Codes.fold(kernel) < Codes.AVG ? 2 : 1)
+                && (sources <= VectorFolds.SOURCES || Codes.isFloat8(type));
+    }
+
+    /** The 8-bit floats have kernels for 1, for 2 and for any number of sources, the others for 1 to 8. */
+    private static int slot(int kernel, int sources) {
+        return FIRST_SLOTS[kernel]
+                + (Codes.isFloat8(Codes.type(kernel)) ? Math.min(sources, 3) : sources)
+                - 1;
+    }
+
+    static void reduce(
+            int kernel, long[] code, int at, int n, long offset, long dst, int count, long aux, int scaled) {
+        int slot = slot(kernel, n);
+        switch (Codes.type(kernel)) {
+            case Codes.INT8, Codes.UINT8 -> NativeInt8.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
+            case Codes.INT16, Codes.UINT16 -> NativeInt16.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
+            case Codes.INT32, Codes.UINT32 -> NativeInt32.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
+            case Codes.INT64, Codes.UINT64 -> NativeInt64.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
+            case Codes.FLOAT16 -> NativeFloat16.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
+            case Codes.FLOAT32 -> NativeFloat32.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
+            case Codes.FLOAT64 -> NativeFloat64.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
+            case Codes.BFLOAT16 -> NativeBfloat16.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
+            case Codes.FLOAT8E4M3 -> NativeE4m3.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
+            default -> NativeE5m2.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
+        }
+    }
+
+    static void reduceHeap(
+            int kernel,
+            Object out,
+            int outAt,
+            Object own,
+            int ownAt,
+            long[] code,
+            int at,
+            int n,
+            long offset,
+            int count,
+            long aux,
+            int scaled) {
+        int slot = slot(kernel, n + 1);
+        switch (Codes.type(kernel)) {
+            case Codes.INT8, Codes.UINT8 ->
+                HeapInt8.reduce(
+                        slot, (byte[]) out, outAt, (byte[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+            case Codes.INT16, Codes.UINT16 ->
+                HeapInt16.reduce(
+                        slot, (short[]) out, outAt, (short[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+            case Codes.INT32, Codes.UINT32 ->
+                HeapInt32.reduce(
+                        slot, (int[]) out, outAt, (int[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+            case Codes.INT64, Codes.UINT64 ->
+                HeapInt64.reduce(
+                        slot, (long[]) out, outAt, (long[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+            case Codes.FLOAT16 ->
+                HeapFloat16.reduce(
+                        slot, (short[]) out, outAt, (short[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+            case Codes.FLOAT32 ->
+                HeapFloat32.reduce(
+                        slot, (float[]) out, outAt, (float[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+            case Codes.FLOAT64 ->
+                HeapFloat64.reduce(
+                        slot, (double[]) out, outAt, (double[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+            case Codes.BFLOAT16 ->
+                HeapBfloat16.reduce(
+                        slot, (short[]) out, outAt, (short[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+            case Codes.FLOAT8E4M3 ->
+                HeapE4m3.reduce(
+                        slot, (byte[]) out, outAt, (byte[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+            default ->
+                HeapE5m2.reduce(
+                        slot, (byte[]) out, outAt, (byte[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+        }
+    }
+}

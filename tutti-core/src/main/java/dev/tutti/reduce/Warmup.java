@@ -1,0 +1,231 @@
+package dev.tutti.reduce;
+
+import java.lang.foreign.Arena;
+import java.lang.reflect.Array;
+import java.time.Duration;
+import java.util.ArrayDeque;
+
+/**
+ * Trains kernels on scratch memory, on a thread of its own, until they are compiled. Before C2 has compiled it, Vector
+ * API code allocates and is a hundred times slower than its scalar twin, so nobody may call it until then.
+ *
+ * <p>Sizes are trained round-robin. Trained one after the other, each larger one would deoptimise what was compiled for
+ * the smaller. The thread ends when nothing is left to train.
+ */
+final class Warmup {
+    private static final int SCRATCH_BYTES = 16 << 10;
+    private static final int[] COUNTS = {1, 0, 40, 3, 67, 8, 130, 31, 517, 16};
+    /** Interpreted vector code takes 50 times as long, compiled code a tenth. */
+    private static final double COMPILED_NANOS_PER_BYTE = 0.5;
+
+    private static final int FAST_ROUNDS = 4;
+    private static final long GIVE_UP_NANOS = 3_000_000_000L;
+    /** C1 compiles after 200 calls, or 100 with 2000 turns of loops. */
+    private static final int SCALAR_ROUNDS = 110;
+
+    private static final int SCALAR_COUNT = 24;
+
+    private static final int HEAP = 1 << 16;
+    private static final int SCALARS = -1;
+    private static final int REPORT = -2;
+    private static final int END = -3;
+
+    private static final Object LOCK = new Object();
+    private static final ArrayDeque<Integer> QUEUE = new ArrayDeque<>();
+    private static boolean running;
+    private static boolean prepared;
+    private static boolean reported;
+    private static boolean succeeded;
+    private static boolean hopeless;
+
+    private Warmup() {}
+
+    /** Asks for a vector kernel, once. */
+    static void request(boolean heap, int kernel, int sources) {
+        synchronized (LOCK) {
+            byte[] states = heap ? Kernels.HEAP_STATES : Kernels.NATIVE_STATES;
+            int state = Kernels.state(kernel, sources);
+            if (states[state] != Kernels.UNKNOWN) {
+                return;
+            }
+            if (!Kernels.vectorised() && !reported) {
+                reported = true;
+                add(REPORT);
+            }
+            if (!Kernels.vectorised() || !Vectors.exists(kernel, sources)) {
+                states[state] = Kernels.NEVER;
+                return;
+            }
+            states[state] = Kernels.REQUESTED;
+            add((heap ? HEAP : 0) | kernel << 4 | Math.min(sources, VectorFolds.SOURCES));
+        }
+    }
+
+    /** Runs every scalar twin once, which loads and links it, and asks for its training. */
+    static void prepare() {
+        synchronized (LOCK) {
+            if (prepared) {
+                return;
+            }
+            prepared = true;
+            try (Arena arena = Arena.ofConfined()) {
+                long address = arena.allocate(Long.BYTES).address();
+                runScalars(new long[] {address, address}, address, 1);
+            }
+            add(SCALARS);
+        }
+    }
+
+    private static void runScalars(long[] code, long dst, int count) {
+        for (int type = 0; type < Codes.TYPES; type++) {
+            for (int fold = 0; fold < Codes.FOLDS; fold++) {
+                int kernel = Codes.kernel(type, fold);
+                Scalars.reduce(kernel, null, 0, null, 0, code, 0, 2, 0, dst, count, 2, 0);
+            }
+        }
+    }
+
+    private static void add(int job) {
+        QUEUE.add(job);
+        if (!running) {
+            running = true;
+            Thread thread = new Thread(null, new Trainer(), "tutti-warmup", 0, false);
+            thread.setDaemon(true);
+            thread.setPriority(Thread.MIN_PRIORITY);
+            thread.start();
+        }
+    }
+
+    /** Whether all that was asked for is trained (or given up) in time. */
+    static boolean await(Duration timeout) throws InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        synchronized (LOCK) {
+            while (running) {
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    return false;
+                }
+                LOCK.wait(left / 1_000_000 + 1);
+            }
+            return true;
+        }
+    }
+
+    private static final class Trainer implements Runnable {
+        private final long[] code = new long[VectorFolds.SOURCES + 1];
+        private final boolean[] linked = new boolean[2 * Codes.TYPES];
+        private long dst;
+
+        @Override
+        public void run() {
+            try (Arena arena = Arena.ofConfined()) {
+                for (int k = 0; k < code.length; k++) {
+                    // Not all at the same offset in a page: stores would stall loads from there.
+                    code[k] = arena.allocate(SCRATCH_BYTES + 256L * k, 64).address() + 256L * k;
+                }
+                dst = code[VectorFolds.SOURCES];
+                for (int job = next(); job != END; job = next()) {
+                    run(job);
+                }
+            }
+        }
+
+        private static int next() {
+            synchronized (LOCK) {
+                Integer job = QUEUE.poll();
+                if (job != null) {
+                    return job;
+                }
+                running = false;
+                LOCK.notifyAll();
+                return END;
+            }
+        }
+
+        private void run(int job) {
+            if (job == REPORT) {
+                VectorModule.report();
+                return;
+            }
+            if (job == SCALARS) {
+                for (int round = 0; round < SCALAR_ROUNDS; round++) {
+                    runScalars(code, dst, SCALAR_COUNT);
+                }
+                return;
+            }
+            boolean heap = (job & HEAP) != 0;
+            int kernel = (job & ~HEAP) >>> 4;
+            int sources = job & 15;
+            byte[] states = heap ? Kernels.HEAP_STATES : Kernels.NATIVE_STATES;
+            boolean ready = !hopeless && train(heap, kernel, sources);
+            // Where not even one gets compiled (no C2, say), stop trying.
+            hopeless |= !ready && !succeeded;
+            succeeded |= ready;
+            states[Kernels.state(kernel, sources)] = ready ? Kernels.READY : Kernels.NEVER;
+        }
+
+        private boolean train(boolean heap, int kernel, int sources) {
+            int type = Codes.type(kernel);
+            int large = SCRATCH_BYTES >> Codes.shift(type);
+            Object array = heap ? newArray(type, large) : code;
+            link(heap, type, array);
+            long limit = (long) (SCRATCH_BYTES * sources * COMPILED_NANOS_PER_BYTE);
+            long start = System.nanoTime();
+            int fast = 0;
+            for (int round = 0; fast < FAST_ROUNDS; round++) {
+                for (int count : COUNTS) {
+                    for (int i = 0; i < 8; i++) {
+                        call(heap, kernel, sources, array, count);
+                    }
+                }
+                long before = System.nanoTime();
+                call(heap, kernel, sources, array, large);
+                long after = System.nanoTime();
+                fast = after - before < limit ? fast + 1 : 0;
+                if (after - start > GIVE_UP_NANOS) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        /** Runs every case of a class's switch, so that C2 does not prune those that this job does not need. */
+        private void link(boolean heap, int type, Object array) {
+            int index = type + (heap ? Codes.TYPES : 0);
+            if (linked[index]) {
+                return;
+            }
+            linked[index] = true;
+            for (int round = 0; round < 10; round++) {
+                for (int fold = 0; fold < Codes.FOLDS; fold++) {
+                    for (int sources = 1; sources <= VectorFolds.SOURCES; sources++) {
+                        if (Vectors.exists(Codes.kernel(type, fold), sources)) {
+                            call(heap, Codes.kernel(type, fold), sources, array, 0);
+                        }
+                    }
+                }
+            }
+        }
+
+        private void call(boolean heap, int kernel, int sources, Object array, int count) {
+            long aux = Codes.fold(kernel) == Codes.AVG ? sources : 0;
+            if (heap) {
+                Vectors.reduceHeap(kernel, array, 0, array, 0, code, 0, sources - 1, 0, count, aux, 0);
+            } else {
+                Vectors.reduce(kernel, code, 0, sources, 0, dst, count, aux, 0);
+            }
+        }
+
+        private static Object newArray(int type, int length) {
+            Class<?> element =
+                    switch (type) {
+                        case Codes.INT32, Codes.UINT32 -> int.class;
+                        case Codes.INT64, Codes.UINT64 -> long.class;
+                        case Codes.FLOAT32 -> float.class;
+                        case Codes.FLOAT64 -> double.class;
+                        default -> Codes.shift(type) == 1 ? short.class : byte.class;
+                    };
+            return Array.newInstance(element, length);
+        }
+    }
+}
