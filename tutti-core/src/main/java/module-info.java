@@ -10,6 +10,7 @@ module dev.tutti.core {
     // The API.
     exports dev.tutti;
     exports dev.tutti.plan;
+    exports dev.tutti.spi;
 
     // For Tutti's own modules. A package can stand here once it has a class.
     exports dev.tutti.channel to
@@ -25,6 +26,10 @@ module dev.tutti.core {
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.reduce to
+            dev.tutti.cli,
+            dev.tutti.bench,
+            dev.tutti.stress;
+    exports dev.tutti.transport.local to
             dev.tutti.cli,
             dev.tutti.bench,
             dev.tutti.stress;
