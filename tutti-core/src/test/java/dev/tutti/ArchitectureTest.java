@@ -50,7 +50,7 @@ class ArchitectureTest {
             .as("types of the API that are not plain values");
 
     private static boolean isValue(JavaClass type) {
-        JavaClass outermost = type;
+        JavaClass outermost = type.getBaseComponentType();
         while (outermost.getEnclosingClass().isPresent()) {
             outermost = outermost.getEnclosingClass().get();
         }
