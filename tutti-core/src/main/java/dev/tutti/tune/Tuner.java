@@ -1,0 +1,90 @@
+package dev.tutti.tune;
+
+import dev.tutti.Collective;
+import dev.tutti.DataType;
+import dev.tutti.ReduceOp;
+import dev.tutti.algorithm.Algorithm;
+import dev.tutti.algorithm.Algorithms;
+import dev.tutti.algorithm.Constants;
+import dev.tutti.plan.Protocol;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the algorithm of a call: of those that can run it, the one whose cost is least. A pure function: ranks that give the
+ * same arguments and have the same constants choose alike.
+ */
+public final class Tuner {
+    /** Packets longer than this lose to slots on every machine seen; it also bounds the packet area that plans need. */
+    static final long PACKET_LIMIT_BYTES = 1 << 10;
+
+    private final Constants constants;
+
+    /**
+     * A tuner with this table.
+     *
+     * @param constants costs that all ranks agree on
+     */
+    public Tuner(Constants constants) {
+        this.constants = Objects.requireNonNull(constants, "constants");
+    }
+
+    /**
+     * The algorithm to run a call with.
+     *
+     * @param collective what to compute
+     * @param type the elements
+     * @param op how they are reduced, or null
+     * @param count elements per block
+     * @param bytesPerBlock bytes of the longest block
+     * @param ranks how many ranks take part
+     * @param ragged whether blocks have different lengths
+     * @param forcedName the algorithm that the user asked for, or null
+     * @param forcedProtocol the protocol that the user asked for, or null
+     * @return the cheapest algorithm that can do it
+     * @throws IllegalArgumentException if what was asked for does not exist or cannot run this call
+     */
+    public Algorithm choose(
+            Collective collective,
+            DataType type,
+            @Nullable ReduceOp op,
+            long count,
+            long bytesPerBlock,
+            int ranks,
+            boolean ragged,
+            @Nullable String forcedName,
+            @Nullable Protocol forcedProtocol) {
+        List<Algorithm> named = Algorithms.of(collective).stream()
+                .filter(each -> forcedName == null || each.name().equals(forcedName))
+                .filter(each -> forcedProtocol == null || each.protocol() == forcedProtocol)
+                .toList();
+        if (named.isEmpty()) {
+            throw new IllegalArgumentException("no algorithm " + asked(forcedName, forcedProtocol) + " for " + collective
+                    + "; there are " + Algorithms.names(collective));
+        }
+        boolean packetsFit = forcedProtocol == Protocol.PACKET || bytesPerBlock <= PACKET_LIMIT_BYTES;
+        return named.stream()
+                .filter(each -> canRun(each, op, ragged))
+                .filter(each -> each.protocol() == Protocol.SIMPLE || packetsFit)
+                .min(Comparator.comparingDouble(each -> each.cost().nanos(ranks, bytesPerBlock, constants)))
+                .orElseThrow(() -> new IllegalArgumentException(
+                        asked(forcedName, forcedProtocol) + " cannot run " + collective + " of " + count + " " + type
+                                + (ragged ? " with counts that differ" : "") + (op == null ? "" : " with " + op)
+                                + "; choose another of " + Algorithms.names(collective)));
+    }
+
+    private static boolean canRun(Algorithm algorithm, @Nullable ReduceOp op, boolean ragged) {
+        boolean userFunction = op != null && op.kind() == ReduceOp.Kind.USER;
+        boolean inOrder = op != null && !op.isCommutative();
+        return (!ragged || algorithm.ragged())
+                && (!userFunction || algorithm.protocol() == Protocol.SIMPLE)
+                && (!inOrder || algorithm.foldsInRankOrder());
+    }
+
+    private static String asked(@Nullable String name, @Nullable Protocol protocol) {
+        String algorithm = name == null ? "" : "'" + name + "'";
+        return protocol == null ? algorithm : algorithm + (algorithm.isEmpty() ? "" : " ") + "with protocol " + protocol;
+    }
+}
