@@ -1,7 +1,4 @@
-/**
- * One direction between two ranks: signal, wait, put, get and packets, and the layout of the memory they share. Uses
- * memory; does not know plans.
- */
+/** What ranks tell each other beside data: who is where, who has gone, who aborted. Uses memory and spi. */
 @NullMarked
 package dev.tutti.channel;
 

@@ -1,7 +1,4 @@
-/**
- * Runs this rank's lanes of a plan: resolves sizes once per launch, then steps through operations on channels. Uses
- * channels, memory and reductions; does not know which algorithm wrote the plan.
- */
+/** Runs plans: resolves sizes into records, binds addresses, interprets. Uses plan, channel, reduce and memory. */
 @NullMarked
 package dev.tutti.exec;
 

@@ -1,7 +1,4 @@
-/**
- * Where elements lie: heap arrays, native segments and regions that peers map, and how each becomes an address. Uses
- * reductions' types at most; does not know ranks.
- */
+/** Memory by address, and users' buffers as operands. Depends on nothing else of Tutti. */
 @NullMarked
 package dev.tutti.memory;
 

@@ -1,7 +1,4 @@
-/**
- * Plans: what each rank does in a collective, as data. A plan can be built, checked, simulated, saved and run; Tutti's
- * own algorithms and users' plans are written with the same builder. Knows data types and operators, never a channel.
- */
+/** Plans as data and the builder that writes them; built-in algorithms and users' own use the same one. */
 @NullMarked
 package dev.tutti.plan;
 

@@ -1,5 +1,6 @@
 /**
- * For those who add to Tutti: transports, which make channels between two ranks, and tuners.
+ * What a transport must offer: memory of all members of a communicator, laid out by {@link dev.tutti.spi.RegionLayout}. Depends on
+ * nothing.
  */
 @NullMarked
 package dev.tutti.spi;

@@ -1,0 +1,315 @@
+package dev.tutti;
+
+import dev.tutti.memory.Operand;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A typed, counted run of memory: part of an array, a segment, or memory of Tutti's own. It is a view: making one copies
+ * nothing. Every collective takes buffers; the common array types can also be passed as they are.
+ *
+ * <p>Buffers from {@link Communicator#allocate} own their memory: {@link #close} waits for operations that still use it.
+ *
+ * {@snippet :
+ * float[] weights = new float[1000];
+ * comm.allReduce(Buffer.of(weights, 100, 50), ReduceOp.SUM);      // elements 100 to 149
+ * try (Buffer grads = comm.allocate(DataType.BFLOAT16, 4096)) {
+ *     comm.allReduce(grads, ReduceOp.AVG);
+ * }
+ * }
+ */
+public final class Buffer implements AutoCloseable {
+    private static final int CLOSED = Integer.MIN_VALUE / 2;
+
+    private final DataType type;
+    private final long count;
+    private final @Nullable Object array;
+    private final int arrayIndex;
+    private final @Nullable MemorySegment segment;
+    private final boolean mayClose;
+    private final @Nullable Owner owner;
+
+    /** Memory of Tutti's own, shared by a buffer and its slices. */
+    private record Owner(Arena arena, AtomicInteger inFlight) {}
+
+    private Buffer(
+            DataType type,
+            long count,
+            @Nullable Object array,
+            int arrayIndex,
+            @Nullable MemorySegment segment,
+            @Nullable Owner owner) {
+        this.type = type;
+        this.count = count;
+        this.array = array;
+        this.arrayIndex = arrayIndex;
+        this.segment = segment;
+        this.owner = owner;
+        this.mayClose = segment != null && owner == null && Operand.mayClose(segment);
+    }
+
+    /** Memory of Tutti's own. */
+    static Buffer allocate(DataType type, long count) {
+        Objects.requireNonNull(type, "type");
+        if (count < 0) {
+            throw new IllegalArgumentException("count must not be negative, got " + count);
+        }
+        Arena arena = Arena.ofShared();
+        MemorySegment memory = arena.allocate(Math.max(1, Math.multiplyExact(count, (long) type.bytes())), 4096)
+                .asSlice(0, count * type.bytes());
+        return new Buffer(type, count, null, 0, memory, new Owner(arena, new AtomicInteger()));
+    }
+
+    /**
+     * All of a {@code float[]}.
+     *
+     * @param array the elements
+     * @return a view of it
+     */
+    public static Buffer of(float[] array) {
+        return ofArray(DataType.FLOAT32, array, 0, array.length, array.length);
+    }
+
+    /**
+     * Part of a {@code float[]}.
+     *
+     * @param array the elements
+     * @param offset first element
+     * @param count number of elements
+     * @return a view of it
+     */
+    public static Buffer of(float[] array, int offset, int count) {
+        return ofArray(DataType.FLOAT32, array, offset, count, array.length);
+    }
+
+    /**
+     * All of a {@code double[]}.
+     *
+     * @param array the elements
+     * @return a view of it
+     */
+    public static Buffer of(double[] array) {
+        return ofArray(DataType.FLOAT64, array, 0, array.length, array.length);
+    }
+
+    /**
+     * Part of a {@code double[]}.
+     *
+     * @param array the elements
+     * @param offset first element
+     * @param count number of elements
+     * @return a view of it
+     */
+    public static Buffer of(double[] array, int offset, int count) {
+        return ofArray(DataType.FLOAT64, array, offset, count, array.length);
+    }
+
+    /**
+     * All of an {@code int[]}.
+     *
+     * @param array the elements
+     * @return a view of it
+     */
+    public static Buffer of(int[] array) {
+        return ofArray(DataType.INT32, array, 0, array.length, array.length);
+    }
+
+    /**
+     * Part of an {@code int[]}.
+     *
+     * @param array the elements
+     * @param offset first element
+     * @param count number of elements
+     * @return a view of it
+     */
+    public static Buffer of(int[] array, int offset, int count) {
+        return ofArray(DataType.INT32, array, offset, count, array.length);
+    }
+
+    /**
+     * All of a {@code long[]}.
+     *
+     * @param array the elements
+     * @return a view of it
+     */
+    public static Buffer of(long[] array) {
+        return ofArray(DataType.INT64, array, 0, array.length, array.length);
+    }
+
+    /**
+     * Part of a {@code long[]}.
+     *
+     * @param array the elements
+     * @param offset first element
+     * @param count number of elements
+     * @return a view of it
+     */
+    public static Buffer of(long[] array, int offset, int count) {
+        return ofArray(DataType.INT64, array, offset, count, array.length);
+    }
+
+    /**
+     * All of a primitive array whose elements are to be taken as {@code type}: 16-bit floats in a {@code short[]}, unsigned
+     * integers in an {@code int[]}.
+     *
+     * @param array a primitive array with elements as wide as the type
+     * @param type what the elements are
+     * @return a view of it
+     */
+    public static Buffer of(Object array, DataType type) {
+        int length = java.lang.reflect.Array.getLength(array);
+        return of(array, 0, length, type);
+    }
+
+    /**
+     * Part of a primitive array whose elements are to be taken as {@code type}.
+     *
+     * @param array a primitive array with elements as wide as the type
+     * @param offset first element
+     * @param count number of elements
+     * @param type what the elements are
+     * @return a view of it
+     */
+    public static Buffer of(Object array, int offset, int count, DataType type) {
+        Objects.requireNonNull(type, "type");
+        int width = Arguments.elementBytes(array);
+        if (width != type.bytes()) {
+            throw new IllegalArgumentException(
+                    array.getClass().getSimpleName() + " has elements of " + width + " bytes, " + type + " needs " + type.bytes());
+        }
+        return ofArray(type, array, offset, count, java.lang.reflect.Array.getLength(array));
+    }
+
+    /**
+     * A whole segment: native, mapped or of an array; of a confined, shared, automatic or the global arena.
+     *
+     * @param segment the memory; its size must be a multiple of the element's
+     * @param type what the elements are
+     * @return a view of it
+     */
+    public static Buffer of(MemorySegment segment, DataType type) {
+        long count = Arguments.count(segment, type, "segment");
+        return new Buffer(type, count, null, 0, segment, null);
+    }
+
+    private static Buffer ofArray(DataType type, Object array, int offset, int count, int length) {
+        Objects.checkFromIndexSize(offset, count, length);
+        return new Buffer(type, count, array, offset, null, null);
+    }
+
+    /**
+     * Part of this buffer.
+     *
+     * @param offset first element
+     * @param length number of elements
+     * @return a view of it
+     */
+    public Buffer slice(long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, count);
+        return array != null
+                ? new Buffer(type, length, array, arrayIndex + (int) offset, null, null)
+                : new Buffer(
+                        type,
+                        length,
+                        null,
+                        0,
+                        Objects.requireNonNull(segment).asSlice(offset * type.bytes(), length * type.bytes()),
+                        owner);
+    }
+
+    /**
+     * What the elements are.
+     *
+     * @return the type
+     */
+    public DataType type() {
+        return type;
+    }
+
+    /**
+     * How many elements there are.
+     *
+     * @return the count
+     */
+    public long count() {
+        return count;
+    }
+
+    /**
+     * How many bytes the elements take.
+     *
+     * @return count times size of an element
+     */
+    public long bytes() {
+        return count * type.bytes();
+    }
+
+    /**
+     * The memory as a segment: the one it was made of, a view of the array, or memory of Tutti's own.
+     *
+     * @return a segment of {@link #bytes()} bytes
+     */
+    public MemorySegment segment() {
+        return segment != null
+                ? segment
+                : Arguments.arraySegment(Objects.requireNonNull(array))
+                        .asSlice((long) arrayIndex * type.bytes(), bytes());
+    }
+
+    /**
+     * Frees memory of Tutti's own, after waiting for operations that still use it; does nothing for views of other memory.
+     * Closing twice is fine.
+     */
+    @Override
+    public void close() {
+        if (owner == null) {
+            return;
+        }
+        while (true) {
+            int inFlight = owner.inFlight().get();
+            if (inFlight < 0) {
+                return;
+            }
+            if (inFlight == 0 && owner.inFlight().compareAndSet(0, CLOSED)) {
+                owner.arena().close();
+                return;
+            }
+            LockSupport.parkNanos(this, 50_000);
+        }
+    }
+
+    /** Notes one more operation that uses this memory. */
+    void retain() {
+        if (owner != null && owner.inFlight().incrementAndGet() < 0) {
+            owner.inFlight().decrementAndGet();
+            throw new IllegalStateException("this buffer has been closed");
+        }
+    }
+
+    void release() {
+        if (owner != null) {
+            owner.inFlight().decrementAndGet();
+        }
+    }
+
+    void describe(Operand operand) {
+        if (array != null) {
+            operand.setArray(array, arrayIndex, bytes());
+        } else if (segment != null) {
+            operand.setSegment(segment, mayClose);
+        }
+    }
+
+    @Nullable MemorySegment backing() {
+        return owner == null ? segment : null;
+    }
+
+    @Override
+    public String toString() {
+        return count + " " + type;
+    }
+}

@@ -1,0 +1,131 @@
+package dev.tutti;
+
+import dev.tutti.exec.Call;
+import dev.tutti.exec.Schedule;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How calls get from the API to the executor. A blocking call fills the communicator's own call under its lock and runs on the
+ * caller's thread, allocating nothing; if others are before it, or the caller is a virtual thread, it queues like a started one.
+ */
+abstract sealed class CollectiveCalls permits StartedCollectives {
+    final World world;
+    final Member member;
+    final Schedule schedule;
+    final Requests requests;
+    private final Call inline = new Call();
+    private final List<Call> spare = new ArrayList<>();
+
+    CollectiveCalls(World world, Member member) {
+        this.world = world;
+        this.member = member;
+        this.schedule = member.schedule();
+        this.requests = new Requests(member.rank(), member.size(), member.timeoutNanos());
+    }
+
+    final Communicator self() {
+        return (Communicator) this;
+    }
+
+    /** The call to fill for a blocking operation; {@link #leave} must follow. */
+    final Call begin() {
+        return schedule.enter() ? inline : new Call();
+    }
+
+    final void end(Call call) {
+        retainBuffers(call);
+        if (call == inline) {
+            try {
+                runInline(call);
+            } finally {
+                releaseBuffers(call);
+            }
+        } else {
+            submit(new CollectiveWork(self(), schedule, call, null)).await();
+        }
+    }
+
+    final void leave(Call call) {
+        if (call == inline) {
+            call.hold(null, null);
+            schedule.exit();
+        }
+    }
+
+    final void runInline(Call call) {
+        schedule.run(call);
+    }
+
+    /** The call to fill for an operation that is started. */
+    final Call take() {
+        synchronized (spare) {
+            return spare.isEmpty() ? new Call() : spare.removeLast();
+        }
+    }
+
+    final Work start(Call call) {
+        retainBuffers(call);
+        return submit(new CollectiveWork(self(), schedule, call, null));
+    }
+
+    final CollectiveWork submit(CollectiveWork work) {
+        try {
+            schedule.submit(work);
+        } catch (RuntimeException refused) {
+            work.complete(refused);
+            throw refused;
+        }
+        return work;
+    }
+
+    final void recycle(Call call) {
+        call.hold(null, null);
+        synchronized (spare) {
+            spare.add(call);
+        }
+    }
+
+    final void retainBuffers(Call call) {
+        retain(call.inputHolder());
+        try {
+            retain(call.outputHolder());
+        } catch (RuntimeException closed) {
+            release(call.inputHolder());
+            throw closed;
+        }
+    }
+
+    final void releaseBuffers(Call call) {
+        release(call.inputHolder());
+        release(call.outputHolder());
+    }
+
+    private static void retain(@Nullable Object holder) {
+        if (holder instanceof Buffer buffer) {
+            buffer.retain();
+        } else if (holder instanceof List<?> list) {
+            list.forEach(CollectiveCalls::retain);
+        }
+    }
+
+    private static void release(@Nullable Object holder) {
+        if (holder instanceof Buffer buffer) {
+            buffer.release();
+        } else if (holder instanceof List<?> list) {
+            list.forEach(CollectiveCalls::release);
+        }
+    }
+
+    /** The type of whichever buffer is there. */
+    static DataType typeOf(@Nullable Buffer in, @Nullable Buffer out) {
+        if (in != null) {
+            return in.type();
+        }
+        if (out != null) {
+            return out.type();
+        }
+        throw new IllegalArgumentException("neither input nor output was given");
+    }
+}

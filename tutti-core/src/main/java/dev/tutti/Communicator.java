@@ -1,0 +1,431 @@
+package dev.tutti;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An ordered set of ranks, and the operations that they do together. Each rank has its own object.
+ *
+ * <p><b>Forms.</b> Every collective blocks ({@code allReduce}), starts ({@code allReduceAsync}, a {@link Work}) or is prepared
+ * for many runs ({@code prepareAllReduce}, a {@link Prepared}). Memory is a {@link Buffer}: part of an array, a segment, or
+ * {@linkplain #allocate memory of Tutti's own}; the most used collectives also take {@code float[]}, {@code double[]},
+ * {@code int[]}, {@code long[]} and segments directly. Passing the same memory as input and output is allowed (in place).
+ *
+ * <p><b>Order.</b> All ranks make the same calls in the same order; one operation runs at a time, in call order. Different
+ * communicators interleave. Calls from several threads are served one after the other.
+ *
+ * <p><b>Wrong arguments</b> throw {@link IllegalArgumentException} before anything is sent and leave the communicator usable.
+ *
+ * <p><b>Ranks that disagree</b> about collective, count, type, operator, root or order get a {@link MismatchException} on every
+ * rank, now or at its next call; nobody gets garbage and nobody hangs.
+ *
+ * <p><b>Failure.</b> A timeout, a mismatch, a failed peer, an interrupt or a user's function that throws aborts the
+ * communicator on all ranks. From then on every call throws the first cause, and only {@link #close} works.
+ *
+ * <p><b>Same bits.</b> All ranks get the same bits, and the same plan gives the same bits on every run.
+ *
+ * <p><b>Count 0</b> is an operation like any other: it is numbered and checked, and moves nothing.
+ *
+ * <p><b>Visibility.</b> The return of a call, or the end of its {@link Work}, happens-after the calls of the ranks whose data it
+ * carries. On return no peer reads or writes this rank's buffers any more. Only {@link #barrier} promises to synchronise.
+ *
+ * {@snippet :
+ * World.local(4).run(comm -> {
+ *     float[] x = {comm.rank()};
+ *     comm.allReduce(x, ReduceOp.SUM);      // 6.0 on every rank
+ * });
+ * }
+ */
+public final class Communicator extends BlockingCollectives implements AutoCloseable {
+    /** Receive from whoever sends first. */
+    public static final int ANY_SOURCE = -1;
+
+    /** Receive whatever tag comes first. */
+    public static final int ANY_TAG = -1;
+
+    /** In {@link #splitOptional}: this rank takes no part. */
+    public static final int NO_COLOR = -1;
+
+    Communicator(World world, Member member) {
+        super(world, member);
+    }
+
+    /**
+     * This rank's number.
+     *
+     * @return 0 to size-1
+     */
+    public int rank() {
+        return member.rank();
+    }
+
+    /**
+     * How many ranks there are.
+     *
+     * @return at least 1
+     */
+    public int size() {
+        return member.size();
+    }
+
+    /**
+     * What messages call it.
+     *
+     * @return the name
+     */
+    public String name() {
+        return member.name();
+    }
+
+    /**
+     * The world that it belongs to.
+     *
+     * @return the world
+     */
+    public World world() {
+        return world;
+    }
+
+    /**
+     * Memory of Tutti's own, zeroed: the fastest kind. Close it when it is no longer needed.
+     *
+     * {@snippet :
+     * Buffer gradients = comm.allocate(DataType.FLOAT32, 1 << 20);
+     * }
+     *
+     * @param type what the elements are
+     * @param count how many
+     * @return a new buffer
+     */
+    public Buffer allocate(DataType type, long count) {
+        return Buffer.allocate(type, count);
+    }
+
+    /**
+     * Divides the ranks: those that give the same colour form a new communicator, in the order of their keys, ties by rank.
+     *
+     * {@snippet :
+     * Communicator rows = comm.split(comm.rank() / 4, comm.rank());
+     * }
+     *
+     * @param color 0 or more
+     * @param key where this rank wants to stand
+     * @return the communicator of this rank's colour
+     */
+    public Communicator split(int color, int key) {
+        if (color < 0) {
+            throw new IllegalArgumentException("color must not be negative, got " + color + "; see splitOptional");
+        }
+        return splitOptional(color, key).orElseThrow();
+    }
+
+    /**
+     * Like {@link #split}, for ranks that may stay out.
+     *
+     * {@snippet :
+     * Optional<Communicator> leaders = comm.splitOptional(comm.rank() % 8 == 0 ? 0 : Communicator.NO_COLOR, 0);
+     * }
+     *
+     * @param color 0 or more, or {@link #NO_COLOR}
+     * @param key where this rank wants to stand
+     * @return the communicator of this rank's colour; empty for {@link #NO_COLOR}
+     */
+    public Optional<Communicator> splitOptional(int color, int key) {
+        if (color < NO_COLOR) {
+            throw new IllegalArgumentException("color must be 0 or more, or NO_COLOR, got " + color);
+        }
+        long[] all = new long[2 * size()];
+        allGather(new long[] {color, key}, all);
+        int number = member.nextSplit();
+        if (color == NO_COLOR) {
+            return Optional.empty();
+        }
+        List<Integer> members = new ArrayList<>();
+        for (int peer = 0; peer < size(); peer++) {
+            if (all[2 * peer] == color) {
+                members.add(peer);
+            }
+        }
+        members.sort((a, b) -> all[2 * a + 1] != all[2 * b + 1]
+                ? Long.compare(all[2 * a + 1], all[2 * b + 1])
+                : Integer.compare(a, b));
+        int[] worldRanks = members.stream().mapToInt(member::worldRank).toArray();
+        return Optional.of(world.join(
+                member.childId(number, color),
+                name() + "/" + number + "." + color,
+                members.indexOf(rank()),
+                worldRanks));
+    }
+
+    /**
+     * A second communicator of the same ranks, whose operations interleave freely with this one's.
+     *
+     * {@snippet :
+     * Communicator background = comm.dup();
+     * }
+     *
+     * @return the new communicator
+     */
+    public Communicator dup() {
+        return split(0, rank());
+    }
+
+    /**
+     * Sends elements to a rank. Small messages return when they are on their way, large ones when the receiver has taken them.
+     * Messages between two ranks with the same tag arrive in order.
+     *
+     * {@snippet :
+     * comm.send(activations, next, 0);
+     * }
+     *
+     * @param buffer what to send
+     * @param destination the receiving rank
+     * @param tag 0 or more
+     */
+    public void send(Buffer buffer, int destination, int tag) {
+        sendAsync(buffer, destination, tag, false).await();
+    }
+
+    /**
+     * Starts {@link #send}.
+     *
+     * {@snippet :
+     * Work sent = comm.sendAsync(activations, next, 0);
+     * }
+     *
+     * @param buffer what to send; not to be changed before the end
+     * @param destination the receiving rank
+     * @param tag 0 or more
+     * @return what to wait for
+     */
+    public Work sendAsync(Buffer buffer, int destination, int tag) {
+        return sendAsync(buffer, destination, tag, true);
+    }
+
+    /**
+     * Receives elements from a rank, or from any. A message longer than the buffer is an error.
+     *
+     * {@snippet :
+     * Received message = comm.recv(activations, Communicator.ANY_SOURCE, 0);
+     * }
+     *
+     * @param buffer where they go
+     * @param source the sending rank, or {@link #ANY_SOURCE}
+     * @param tag 0 or more, or {@link #ANY_TAG}
+     * @return who sent it, with which tag, how many elements
+     */
+    public Received recv(Buffer buffer, int source, int tag) {
+        MessageWork work = recvAsync(buffer, source, tag, false);
+        work.await();
+        return work.received();
+    }
+
+    /**
+     * Starts {@link #recv}.
+     *
+     * {@snippet :
+     * Work arrived = comm.recvAsync(activations, previous, 0);
+     * }
+     *
+     * @param buffer where the elements go
+     * @param source the sending rank, or {@link #ANY_SOURCE}
+     * @param tag 0 or more, or {@link #ANY_TAG}
+     * @return what to wait for
+     */
+    public Work recvAsync(Buffer buffer, int source, int tag) {
+        return recvAsync(buffer, source, tag, true);
+    }
+
+    /**
+     * Sends to one rank and receives from another at the same time, which two blocking calls could not do without waiting for
+     * each other.
+     *
+     * {@snippet :
+     * comm.sendRecv(mine, right, 0, theirs, left, 0);
+     * }
+     *
+     * @param send what to send
+     * @param destination the receiving rank
+     * @param sendTag 0 or more
+     * @param receive where received elements go
+     * @param source the sending rank, or {@link #ANY_SOURCE}
+     * @param receiveTag 0 or more, or {@link #ANY_TAG}
+     * @return who sent what was received
+     */
+    public Received sendRecv(Buffer send, int destination, int sendTag, Buffer receive, int source, int receiveTag) {
+        MessageWork received = recvAsync(receive, source, receiveTag, false);
+        MessageWork sent = sendAsync(send, destination, sendTag, false);
+        received.await();
+        sent.await();
+        return received.received();
+    }
+
+    MessageWork sendAsync(Buffer buffer, int destination, int tag, boolean background) {
+        Arguments.requireRank(destination, size(), "destination");
+        requireTag(tag, false);
+        MessageWork work = new MessageWork(member, buffer, destination, tag, true);
+        Arguments.describe(work.operand(), buffer, buffer.type(), "buffer", false, background);
+        return post(work);
+    }
+
+    MessageWork recvAsync(Buffer buffer, int source, int tag, boolean background) {
+        if (source != ANY_SOURCE) {
+            Arguments.requireRank(source, size(), "source");
+        }
+        requireTag(tag, true);
+        MessageWork work = new MessageWork(member, buffer, source, tag, false);
+        Arguments.describe(work.operand(), buffer, buffer.type(), "buffer", true, background);
+        return post(work);
+    }
+
+    private MessageWork post(MessageWork work) {
+        schedule.requireActive();
+        work.buffer().retain();
+        member.postbox().post(work);
+        return work;
+    }
+
+    private static void requireTag(int tag, boolean any) {
+        if (tag < 0 && !(any && tag == ANY_TAG)) {
+            throw new IllegalArgumentException("tag must be 0 or more" + (any ? " or ANY_TAG" : "") + ", got " + tag);
+        }
+    }
+
+    /**
+     * Copies the root's bytes to every rank; only the root needs to know how many there are.
+     *
+     * {@snippet :
+     * byte[] config = comm.broadcastBytes(comm.rank() == 0 ? serialised : null, 0);
+     * }
+     *
+     * @param bytes what to send; needed at the root only
+     * @param root the rank that has them
+     * @return the root's bytes
+     */
+    public byte[] broadcastBytes(byte @Nullable [] bytes, int root) {
+        Arguments.requireRank(root, size(), "root");
+        boolean isRoot = rank() == root;
+        if (isRoot && bytes == null) {
+            throw new IllegalArgumentException("the root needs bytes");
+        }
+        long[] length = {isRoot ? Objects.requireNonNull(bytes).length : 0};
+        broadcast(length, root);
+        byte[] result = isRoot ? Objects.requireNonNull(bytes).clone() : new byte[(int) length[0]];
+        broadcast(Buffer.of(result, DataType.INT8), root);
+        return result;
+    }
+
+    /**
+     * Gives every rank everybody's bytes, of any lengths.
+     *
+     * {@snippet :
+     * List<byte[]> names = comm.allGatherBytes(hostName.getBytes(UTF_8));
+     * }
+     *
+     * @param bytes this rank's
+     * @return everybody's, in rank order
+     */
+    public List<byte[]> allGatherBytes(byte[] bytes) {
+        long[] counts = new long[size()];
+        allGather(new long[] {bytes.length}, counts);
+        byte[] all = new byte[Math.toIntExact(java.util.Arrays.stream(counts).sum())];
+        allGatherV(Buffer.of(bytes, DataType.INT8), Buffer.of(all, DataType.INT8), counts, null);
+        return cut(all, counts);
+    }
+
+    /**
+     * Gives the root everybody's bytes, of any lengths.
+     *
+     * {@snippet :
+     * List<byte[]> results = comm.gatherBytes(mine, 0);
+     * }
+     *
+     * @param bytes this rank's
+     * @param root the rank that gets them
+     * @return everybody's, in rank order, at the root; an empty list elsewhere
+     */
+    public List<byte[]> gatherBytes(byte[] bytes, int root) {
+        Arguments.requireRank(root, size(), "root");
+        Buffer own = Buffer.of(bytes, DataType.INT8);
+        long[] counts = new long[size()];
+        gather(Buffer.of(new long[] {bytes.length}), rank() == root ? Buffer.of(counts) : null, root);
+        if (rank() != root) {
+            gatherV(own, null, null, null, root);
+            return List.of();
+        }
+        byte[] all = new byte[Math.toIntExact(java.util.Arrays.stream(counts).sum())];
+        gatherV(own, Buffer.of(all, DataType.INT8), counts, null, root);
+        return cut(all, counts);
+    }
+
+    /**
+     * Gives rank r the root's bytes number r, of any lengths.
+     *
+     * {@snippet :
+     * byte[] mine = comm.scatterBytes(comm.rank() == 0 ? parts : null, 0);
+     * }
+     *
+     * @param parts one for each rank; needed at the root only
+     * @param root the rank that has them
+     * @return this rank's
+     */
+    public byte[] scatterBytes(@Nullable List<byte[]> parts, int root) {
+        Arguments.requireRank(root, size(), "root");
+        if (rank() != root) {
+            long[] length = new long[1];
+            scatter(null, Buffer.of(length), root);
+            byte[] own = new byte[(int) length[0]];
+            scatterV(null, null, null, Buffer.of(own, DataType.INT8), root);
+            return own;
+        }
+        if (parts == null || parts.size() != size()) {
+            throw new IllegalArgumentException("the root needs " + size() + " parts");
+        }
+        long[] counts = parts.stream().mapToLong(part -> part.length).toArray();
+        scatter(Buffer.of(counts), Buffer.of(new long[1]), root);
+        java.io.ByteArrayOutputStream all = new java.io.ByteArrayOutputStream();
+        parts.forEach(all::writeBytes);
+        byte[] own = new byte[(int) counts[root]];
+        scatterV(Buffer.of(all.toByteArray(), DataType.INT8), counts, null, Buffer.of(own, DataType.INT8), root);
+        return own;
+    }
+
+    private static List<byte[]> cut(byte[] all, long[] counts) {
+        List<byte[]> parts = new ArrayList<>();
+        int from = 0;
+        for (long count : counts) {
+            parts.add(java.util.Arrays.copyOfRange(all, from, from + (int) count));
+            from += (int) count;
+        }
+        return parts;
+    }
+
+    /**
+     * Ends every operation on this communicator, on all ranks, now. From then on every call throws.
+     *
+     * {@snippet :
+     * comm.abort("loss is NaN");
+     * }
+     *
+     * @param reason what the others will read
+     */
+    public void abort(String reason) {
+        schedule.abort(Objects.requireNonNull(reason, "reason"), false);
+    }
+
+    /**
+     * Ends this rank's part. Operations that are still going on, on this rank or needing it, fail. Closing twice is fine.
+     */
+    @Override
+    public void close() {
+        member.close();
+    }
+
+    @Override
+    public String toString() {
+        return "rank " + rank() + " of " + size() + " of '" + name() + "'";
+    }
+}

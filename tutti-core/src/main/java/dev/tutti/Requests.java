@@ -1,0 +1,491 @@
+package dev.tutti;
+
+import dev.tutti.exec.Call;
+import dev.tutti.exec.Geometry;
+import dev.tutti.exec.PairCounts;
+import dev.tutti.exec.Signature;
+import dev.tutti.memory.Operand;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns checked arguments into calls, one method per collective. Memory is an array, a segment or a {@link Buffer};
+ * {@code background} tells that another thread may run the call.
+ */
+final class Requests {
+    private final int rank;
+    private final int size;
+    private final long timeoutNanos;
+
+    Requests(int rank, int size, long timeoutNanos) {
+        this.rank = rank;
+        this.size = size;
+        this.timeoutNanos = timeoutNanos;
+    }
+
+    void barrier(Call call) {
+        call.of(Collective.BARRIER, DataType.INT8, null, 0, 0);
+        finish(call, null, null);
+    }
+
+    void allReduce(Call call, DataType type, Object in, Object out, @Nullable ReduceOp op, boolean background) {
+        equalSizes(call, Collective.ALL_REDUCE, type, in, out, op, 0, background);
+    }
+
+    void scan(Call call, Collective which, DataType type, Object in, Object out, @Nullable ReduceOp op, boolean background) {
+        if (op != null && op.kind() == ReduceOp.Kind.AVG) {
+            throw new IllegalArgumentException(which + " has no avg: the number of ranks differs from rank to rank; use sum");
+        }
+        equalSizes(call, which, type, in, out, op, 0, background);
+    }
+
+    void reduce(
+            Call call, DataType type, Object in, @Nullable Object out, @Nullable ReduceOp op, int root, boolean background) {
+        Arguments.requireRank(root, size, "root");
+        if (rank == root) {
+            equalSizes(call, Collective.REDUCE, type, in, required(out, "the root needs an output"), op, root, background);
+            return;
+        }
+        Arguments.requireOperator(op, type);
+        call.of(Collective.REDUCE, type, op, root, Arguments.count(in, type, "input"));
+        Arguments.describe(call.input(), in, type, "input", false, background);
+        finish(call, in, null);
+    }
+
+    void broadcast(Call call, DataType type, @Nullable Object in, Object out, int root, boolean background) {
+        Arguments.requireRank(root, size, "root");
+        if (rank == root) {
+            equalSizes(
+                    call,
+                    Collective.BROADCAST,
+                    type,
+                    required(in, "the root needs an input"),
+                    out,
+                    null,
+                    root,
+                    background);
+            return;
+        }
+        call.of(Collective.BROADCAST, type, null, root, Arguments.count(out, type, "output"));
+        Arguments.describe(call.output(), out, type, "output", true, background);
+        finish(call, null, out);
+    }
+
+    void allGather(Call call, DataType type, @Nullable Object in, Object out, boolean background) {
+        long total = Arguments.count(out, type, "output");
+        long count = in == null ? divided(total, "output") : Arguments.count(in, type, "input");
+        requireTimes(total, count, "output");
+        call.of(Collective.ALL_GATHER, type, null, 0, count);
+        describeBoth(call, type, in, out, background);
+        if (in == null) {
+            block(call.input(), call.output(), rank, count, type);
+        } else {
+            requireApartOrOwnBlock(call.output(), count, call.input(), type);
+        }
+        finish(call, in, out);
+    }
+
+    void allGatherV(
+            Call call,
+            DataType type,
+            @Nullable Object in,
+            Object out,
+            long[] counts,
+            long @Nullable [] offsets,
+            boolean background) {
+        checkCounts(counts, "counts");
+        long total = Arguments.count(out, type, "output");
+        call.of(Collective.ALL_GATHER, type, null, 0, sum(counts));
+        describeBoth(call, type, in, out, background);
+        Geometry geometry = call.geometry();
+        geometry.resize(1, size);
+        blocks(geometry, false, counts, offsets, total, type, "output");
+        geometry.setInput(0, 0, counts[rank] * type.bytes());
+        if (in == null) {
+            call.input().setSlice(call.output(), geometry.outputOffset(rank), counts[rank] * type.bytes());
+        } else {
+            requireCount(Arguments.count(in, type, "input"), counts[rank], "input", "counts[" + rank + "]");
+        }
+        call.ragged(geometry.longest(), digest(counts), false);
+        hold(call, in, out);
+    }
+
+    void reduceScatter(Call call, DataType type, Object in, @Nullable Object out, @Nullable ReduceOp op, boolean background) {
+        Arguments.requireOperator(op, type);
+        long total = Arguments.count(in, type, "input");
+        long count = out == null ? divided(total, "input") : Arguments.count(out, type, "output");
+        requireTimes(total, count, "input");
+        call.of(Collective.REDUCE_SCATTER, type, op, 0, count);
+        Arguments.describe(call.input(), in, type, "input", out == null, background);
+        if (out == null) {
+            block(call.output(), call.input(), rank, count, type);
+        } else {
+            Arguments.describe(call.output(), out, type, "output", true, background);
+            requireApartOrOwnBlock(call.input(), count, call.output(), type);
+        }
+        finish(call, in, out);
+    }
+
+    void reduceScatterV(
+            Call call, DataType type, Object in, Object out, long[] counts, @Nullable ReduceOp op, boolean background) {
+        Arguments.requireOperator(op, type);
+        checkCounts(counts, "counts");
+        long total = Arguments.count(in, type, "input");
+        call.of(Collective.REDUCE_SCATTER, type, op, 0, sum(counts));
+        describeBoth(call, type, in, out, background);
+        requireCount(Arguments.count(out, type, "output"), counts[rank], "output", "counts[" + rank + "]");
+        Geometry geometry = call.geometry();
+        geometry.resize(size, 1);
+        blocks(geometry, true, counts, null, total, type, "input");
+        geometry.setOutput(0, 0, counts[rank] * type.bytes());
+        call.ragged(geometry.longest(), digest(counts), false);
+        hold(call, in, out);
+    }
+
+    void gather(Call call, DataType type, @Nullable Object in, @Nullable Object out, int root, boolean background) {
+        Arguments.requireRank(root, size, "root");
+        if (rank != root) {
+            Object own = required(in, "a rank that is not the root needs an input");
+            call.of(Collective.GATHER, type, null, root, Arguments.count(own, type, "input"));
+            Arguments.describe(call.input(), own, type, "input", false, background);
+            finish(call, own, null);
+            return;
+        }
+        Object all = required(out, "the root needs an output");
+        long total = Arguments.count(all, type, "output");
+        long count = in == null ? divided(total, "output") : Arguments.count(in, type, "input");
+        requireTimes(total, count, "output");
+        call.of(Collective.GATHER, type, null, root, count);
+        describeBoth(call, type, in, all, background);
+        if (in == null) {
+            block(call.input(), call.output(), rank, count, type);
+        }
+        finish(call, in, all);
+    }
+
+    void gatherV(
+            Call call,
+            DataType type,
+            Object in,
+            @Nullable Object out,
+            long @Nullable [] counts,
+            long @Nullable [] offsets,
+            int root,
+            boolean background) {
+        Arguments.requireRank(root, size, "root");
+        long own = Arguments.count(in, type, "input");
+        call.of(Collective.GATHER, type, null, root, 0);
+        Arguments.describe(call.input(), in, type, "input", false, background);
+        PairCounts pairs = call.pairCounts();
+        pairs.reset(size);
+        Geometry geometry = call.geometry();
+        geometry.resize(1, rank == root ? size : 0);
+        geometry.setInput(0, 0, own * type.bytes());
+        pairs.setSent(root, own);
+        if (rank == root) {
+            Object all = required(out, "the root needs an output");
+            checkCounts(required(counts, "the root needs counts"), "counts");
+            Arguments.describe(call.output(), all, type, "output", true, background);
+            blocks(geometry, false, counts, offsets, Arguments.count(all, type, "output"), type, "output");
+            requireCount(own, counts[rank], "input", "counts[" + rank + "]");
+            for (int peer = 0; peer < size; peer++) {
+                pairs.setReceived(peer, counts[peer]);
+            }
+        }
+        call.ragged(geometry.longest(), 0, true);
+        hold(call, in, rank == root ? out : null);
+    }
+
+    void scatter(Call call, DataType type, @Nullable Object in, @Nullable Object out, int root, boolean background) {
+        Arguments.requireRank(root, size, "root");
+        if (rank != root) {
+            Object own = required(out, "a rank that is not the root needs an output");
+            call.of(Collective.SCATTER, type, null, root, Arguments.count(own, type, "output"));
+            Arguments.describe(call.output(), own, type, "output", true, background);
+            finish(call, null, own);
+            return;
+        }
+        Object all = required(in, "the root needs an input");
+        long total = Arguments.count(all, type, "input");
+        long count = out == null ? divided(total, "input") : Arguments.count(out, type, "output");
+        requireTimes(total, count, "input");
+        call.of(Collective.SCATTER, type, null, root, count);
+        Arguments.describe(call.input(), all, type, "input", false, background);
+        if (out == null) {
+            block(call.output(), call.input(), rank, count, type);
+        } else {
+            Arguments.describe(call.output(), out, type, "output", true, background);
+        }
+        finish(call, all, out);
+    }
+
+    void scatterV(
+            Call call,
+            DataType type,
+            @Nullable Object in,
+            long @Nullable [] counts,
+            long @Nullable [] offsets,
+            Object out,
+            int root,
+            boolean background) {
+        Arguments.requireRank(root, size, "root");
+        long own = Arguments.count(out, type, "output");
+        call.of(Collective.SCATTER, type, null, root, 0);
+        Arguments.describe(call.output(), out, type, "output", true, background);
+        PairCounts pairs = call.pairCounts();
+        pairs.reset(size);
+        Geometry geometry = call.geometry();
+        geometry.resize(rank == root ? size : 0, 1);
+        geometry.setOutput(0, 0, own * type.bytes());
+        pairs.setReceived(root, own);
+        if (rank == root) {
+            Object all = required(in, "the root needs an input");
+            checkCounts(required(counts, "the root needs counts"), "counts");
+            Arguments.describe(call.input(), all, type, "input", false, background);
+            blocks(geometry, true, counts, offsets, Arguments.count(all, type, "input"), type, "input");
+            requireCount(own, counts[rank], "output", "counts[" + rank + "]");
+            for (int peer = 0; peer < size; peer++) {
+                pairs.setSent(peer, counts[peer]);
+            }
+        }
+        call.ragged(geometry.longest(), 0, true);
+        hold(call, rank == root ? in : null, out);
+    }
+
+    void allToAll(Call call, DataType type, Object in, Object out, boolean background) {
+        long total = Arguments.count(in, type, "input");
+        requireCount(Arguments.count(out, type, "output"), total, "output", "the input's");
+        call.of(Collective.ALL_TO_ALL, type, null, 0, divided(total, "input"));
+        describeBoth(call, type, in, out, background);
+        requireApartOrSame(call);
+        finish(call, in, out);
+    }
+
+    void allToAllV(
+            Call call,
+            DataType type,
+            Object in,
+            long[] sendCounts,
+            long @Nullable [] sendOffsets,
+            Object out,
+            long[] receiveCounts,
+            long @Nullable [] receiveOffsets,
+            boolean background) {
+        checkCounts(sendCounts, "sendCounts");
+        checkCounts(receiveCounts, "receiveCounts");
+        requireCount(sendCounts[rank], receiveCounts[rank], "sendCounts[" + rank + "]", "receiveCounts[" + rank + "]");
+        call.of(Collective.ALL_TO_ALL, type, null, 0, 0);
+        describeBoth(call, type, in, out, background);
+        Geometry geometry = call.geometry();
+        geometry.resize(size, size);
+        blocks(geometry, true, sendCounts, sendOffsets, Arguments.count(in, type, "input"), type, "input");
+        blocks(geometry, false, receiveCounts, receiveOffsets, Arguments.count(out, type, "output"), type, "output");
+        requireApartOrSame(call);
+        PairCounts pairs = call.pairCounts();
+        pairs.reset(size);
+        for (int peer = 0; peer < size; peer++) {
+            pairs.setSent(peer, sendCounts[peer]);
+            pairs.setReceived(peer, receiveCounts[peer]);
+        }
+        call.ragged(geometry.longest(), 0, true);
+        hold(call, in, out);
+    }
+
+    /** Several buffers of one type as if they were one. */
+    void list(
+            Call call,
+            Collective collective,
+            List<Buffer> buffers,
+            @Nullable ReduceOp op,
+            int root,
+            boolean background) {
+        if (buffers.isEmpty()) {
+            throw new IllegalArgumentException("the list of buffers is empty");
+        }
+        DataType type = buffers.getFirst().type();
+        if (collective.isReducing()) {
+            Arguments.requireOperator(op, type);
+        }
+        Arguments.requireRank(root, size, "root");
+        Operand[] parts = new Operand[buffers.size()];
+        long count = 0;
+        for (int i = 0; i < parts.length; i++) {
+            count += Arguments.count(buffers.get(i), type, "buffer " + i);
+            parts[i] = new Operand();
+            Arguments.describe(parts[i], buffers.get(i), type, "buffer " + i, true, background);
+        }
+        call.of(collective, type, op, root, count);
+        boolean readsInput = collective != Collective.BROADCAST || rank == root;
+        if (readsInput) {
+            call.input().setParts(parts);
+        }
+        call.output().setParts(parts);
+        finish(call, null, buffers);
+    }
+
+    private void equalSizes(
+            Call call,
+            Collective collective,
+            DataType type,
+            Object in,
+            Object out,
+            @Nullable ReduceOp op,
+            int root,
+            boolean background) {
+        if (collective.isReducing()) {
+            Arguments.requireOperator(op, type);
+        }
+        long count = Arguments.count(in, type, "input");
+        if (in != out) {
+            requireCount(Arguments.count(out, type, "output"), count, "output", "the input's");
+        }
+        call.of(collective, type, op, root, count);
+        describeBoth(call, type, in, out, background);
+        if (in != out) {
+            requireApartOrSame(call);
+        }
+        finish(call, in, out);
+    }
+
+    private void describeBoth(Call call, DataType type, @Nullable Object in, Object out, boolean background) {
+        Arguments.describe(call.output(), out, type, "output", true, background);
+        if (in == out) {
+            call.input().set(call.output());
+        } else if (in != null) {
+            Arguments.describe(call.input(), in, type, "input", false, background);
+        }
+    }
+
+    private void finish(Call call, @Nullable Object in, @Nullable Object out) {
+        call.uniform(size);
+        hold(call, in, out);
+    }
+
+    private void hold(Call call, @Nullable Object in, @Nullable Object out) {
+        call.timeoutNanos(timeoutNanos);
+        call.hold(in, out);
+    }
+
+    private static void block(Operand part, Operand whole, int index, long count, DataType type) {
+        part.setSlice(whole, index * count * type.bytes(), count * type.bytes());
+    }
+
+    private void blocks(
+            Geometry geometry,
+            boolean input,
+            long[] counts,
+            long @Nullable [] offsets,
+            long total,
+            DataType type,
+            String what) {
+        if (offsets != null && offsets.length != size) {
+            throw new IllegalArgumentException(what + " offsets must have " + size + " entries, got " + offsets.length);
+        }
+        long next = 0;
+        for (int block = 0; block < size; block++) {
+            long offset = offsets == null ? next : offsets[block];
+            if (offset < 0 || counts[block] > total - offset) {
+                throw new IllegalArgumentException("block " + block + " of the " + what + ", " + counts[block] + " elements from "
+                        + offset + " on, does not fit its " + total + " elements");
+            }
+            if (input) {
+                geometry.setInput(block, offset * type.bytes(), counts[block] * type.bytes());
+            } else {
+                geometry.setOutput(block, offset * type.bytes(), counts[block] * type.bytes());
+            }
+            next += counts[block];
+        }
+        if (!input && offsets != null) {
+            requireDisjoint(counts, offsets, what);
+        }
+    }
+
+    private static void requireDisjoint(long[] counts, long[] offsets, String what) {
+        Integer[] order = new Integer[counts.length];
+        Arrays.setAll(order, i -> i);
+        Arrays.sort(order, (a, b) -> Long.compare(offsets[a], offsets[b]));
+        long end = 0;
+        for (int block : order) {
+            if (counts[block] > 0) {
+                if (offsets[block] < end) {
+                    throw new IllegalArgumentException("block " + block + " of the " + what + " overlaps another");
+                }
+                end = offsets[block] + counts[block];
+            }
+        }
+    }
+
+    private static void requireApartOrSame(Call call) {
+        Operand in = call.input();
+        Operand out = call.output();
+        if (!in.isSame(out) && in.overlaps(0, in.bytes(), out, 0, out.bytes())) {
+            throw new IllegalArgumentException("input and output overlap: they must be apart, or begin at the same place");
+        }
+    }
+
+    private void requireApartOrOwnBlock(Operand whole, long count, Operand part, DataType type) {
+        long bytes = count * type.bytes();
+        if (whole.overlaps(0, whole.bytes(), part, 0, part.bytes())
+                && (!whole.overlaps(rank * bytes, 1, part, 0, 1)
+                        || whole.overlaps(0, rank * bytes, part, 0, part.bytes()))) {
+            throw new IllegalArgumentException(
+                    "input and output overlap: they must be apart, or one must be block " + rank + " of the other");
+        }
+    }
+
+    private long divided(long total, String what) {
+        if (total % size != 0) {
+            throw new IllegalArgumentException(what + " has " + total + " elements, which " + size
+                    + " ranks cannot share equally; use the variant with counts");
+        }
+        return total / size;
+    }
+
+    private void requireTimes(long total, long count, String what) {
+        if (total != count * size) {
+            throw new IllegalArgumentException(
+                    what + " has " + total + " elements, expected " + size + " ranks times " + count);
+        }
+    }
+
+    private static void requireCount(long actual, long expected, String what, String source) {
+        if (actual != expected) {
+            throw new IllegalArgumentException(what + " has " + actual + " elements, " + source + " say " + expected);
+        }
+    }
+
+    private void checkCounts(long[] counts, String what) {
+        if (counts.length != size) {
+            throw new IllegalArgumentException(what + " must have " + size + " entries, got " + counts.length);
+        }
+        for (int peer = 0; peer < size; peer++) {
+            if (counts[peer] < 0) {
+                throw new IllegalArgumentException(what + "[" + peer + "] is negative: " + counts[peer]);
+            }
+        }
+    }
+
+    private static long sum(long[] counts) {
+        long sum = 0;
+        for (long count : counts) {
+            sum = Math.addExact(sum, count);
+        }
+        return sum;
+    }
+
+    private static long digest(long[] counts) {
+        long digest = counts.length;
+        for (long count : counts) {
+            digest = Signature.mix(digest ^ count);
+        }
+        return digest == 0 ? 1 : digest;
+    }
+
+    private static <T> T required(@Nullable T value, String what) {
+        if (value == null) {
+            throw new IllegalArgumentException(what);
+        }
+        return value;
+    }
+}

@@ -1,0 +1,37 @@
+package dev.tutti;
+
+import dev.tutti.exec.Task;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What the kinds of {@link Work} have in common. */
+final class Works {
+    private Works() {}
+
+    static void await(Task task, long timeoutNanos) {
+        task.join(timeoutNanos);
+        rethrow(task.error());
+    }
+
+    /** Throws an error of another thread with this thread's stack. */
+    static void rethrow(@Nullable Throwable error) {
+        switch (error) {
+            case null -> {}
+            case MismatchException e -> throw new MismatchException(e.getMessage(), e);
+            case CollectiveTimeoutException e -> throw new CollectiveTimeoutException(e.getMessage(), e);
+            case PeerFailedException e -> throw new PeerFailedException(e.getMessage(), e);
+            case AbortedException e -> throw new AbortedException(e.getMessage(), e);
+            case TuttiException e -> throw new TuttiException(e.category(), String.valueOf(e.getMessage()), e);
+            case Error e -> throw e;
+            case RuntimeException e -> throw e;
+            default -> throw new AbortedException("operation failed: " + error, error);
+        }
+    }
+
+    static long nanos(Duration timeout) {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException("timeout must not be negative, got " + timeout);
+        }
+        return timeout.compareTo(Duration.ofDays(10_000)) > 0 ? Long.MAX_VALUE : timeout.toNanos();
+    }
+}

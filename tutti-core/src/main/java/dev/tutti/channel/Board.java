@@ -1,0 +1,145 @@
+package dev.tutti.channel;
+
+import dev.tutti.memory.Memory;
+import dev.tutti.spi.Fabric;
+import dev.tutti.spi.RegionLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a rank tells its peers about itself: which operation it is in, which it did before, what it has finished, whether it
+ * has gone, and why it aborted. Peers read it only when they are stuck or about to overwrite a slot, so writing costs a few
+ * stores to lines that nobody else touches.
+ */
+public final class Board {
+    /** Why a communicator was aborted; the position is the code in memory. */
+    public enum Reason {
+        NONE,
+        MISMATCH,
+        TIMEOUT,
+        PEER_FAILED,
+        ABORTED
+    }
+
+    private static final long CLOSED = 1;
+
+    private final Fabric fabric;
+    private final int rank;
+    private final int size;
+    private final long own;
+
+    public Board(Fabric fabric, int rank, int size) {
+        this.fabric = fabric;
+        this.rank = rank;
+        this.size = size;
+        this.own = fabric.region(rank);
+    }
+
+    /** Announces operation {@code number}; pairs with the acquire in {@link #readOperation}. */
+    public void publishOperation(long number, long meta, long count, long extra) {
+        long entry = entry(own, number);
+        Memory.putLong(entry, -1);
+        Memory.putLongRelease(entry + 8, meta);
+        Memory.putLongRelease(entry + 16, count);
+        Memory.putLongRelease(entry + 24, extra);
+        Memory.putLongRelease(entry, number);
+        Memory.putLongRelease(own + RegionLayout.POSITION, number);
+    }
+
+    /** Number of the operation that a rank entered last; 0 before the first. */
+    public long position(int peer) {
+        return Memory.getLongAcquire(fabric.region(peer) + RegionLayout.POSITION);
+    }
+
+    /** Reads what a rank announced as operation {@code number}; false if it has not, or it is too long ago. */
+    public boolean readOperation(int peer, long number, long[] metaCountExtra) {
+        long entry = entry(fabric.region(peer), number);
+        if (Memory.getLongAcquire(entry) != number) {
+            return false;
+        }
+        metaCountExtra[0] = Memory.getLongAcquire(entry + 8);
+        metaCountExtra[1] = Memory.getLongAcquire(entry + 16);
+        metaCountExtra[2] = Memory.getLongAcquire(entry + 24);
+        return Memory.getLongAcquire(entry) == number;
+    }
+
+    /** Says that launch {@code launch} no longer reads this rank's slots; pairs with the acquire in {@link #finished}. */
+    public void publishFinished(long launch) {
+        Memory.putLongRelease(own + RegionLayout.FINISHED, launch);
+    }
+
+    public long finished(int peer) {
+        return Memory.getLongAcquire(fabric.region(peer) + RegionLayout.FINISHED);
+    }
+
+    public void publishClosed() {
+        Memory.putLongRelease(own + RegionLayout.STATE, CLOSED);
+    }
+
+    public boolean isClosed(int peer) {
+        return Memory.getLongAcquire(fabric.region(peer) + RegionLayout.STATE) == CLOSED;
+    }
+
+    public boolean isAborted() {
+        return Memory.getLongOpaque(own + RegionLayout.ABORT) != 0;
+    }
+
+    public long abortAddress() {
+        return own + RegionLayout.ABORT;
+    }
+
+    /**
+     * Aborts the communicator for everybody, unless somebody was faster. The first to set the master word on rank 0 decides the
+     * cause; every caller then spreads that decision, so a winner that dies right after does not leave others unaware.
+     */
+    public void abort(Reason reason, String text, @Nullable Throwable cause) {
+        if (cause != null) {
+            fabric.keepCause(rank, cause);
+        }
+        long master = fabric.region(0) + RegionLayout.MASTER;
+        if (Memory.getLongAcquire(master) == 0) {
+            writeCause(text);
+            Memory.compareAndSetLong(master, 0, (long) reason.ordinal() << 32 | rank);
+        }
+        long decision = Memory.getLongAcquire(master);
+        for (int peer = 0; peer < size; peer++) {
+            Memory.putLongRelease(fabric.region(peer) + RegionLayout.ABORT, decision);
+        }
+    }
+
+    public Reason abortReason() {
+        return Reason.values()[(int) (Memory.getLongAcquire(own + RegionLayout.ABORT) >>> 32)];
+    }
+
+    /** The rank whose abort came first. */
+    public int abortRank() {
+        return (int) Memory.getLongAcquire(own + RegionLayout.ABORT);
+    }
+
+    public String abortText() {
+        long text = fabric.region(abortRank()) + RegionLayout.CAUSE;
+        int length = (int) Memory.getLongAcquire(text);
+        byte[] bytes = new byte[length];
+        MemorySegment.copy(Memory.ALL, ValueLayout.JAVA_BYTE, text + 8, bytes, 0, length);
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    public @Nullable Throwable abortCause() {
+        return fabric.cause(abortRank());
+    }
+
+    private void writeCause(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(bytes.length, RegionLayout.CAUSE_BYTES - 8);
+        MemorySegment.copy(bytes, 0, Memory.ALL, ValueLayout.JAVA_BYTE, own + RegionLayout.CAUSE + 8, length);
+        Memory.putLongRelease(own + RegionLayout.CAUSE, length);
+    }
+
+    private static long entry(long region, long number) {
+        return region
+                + RegionLayout.HISTORY
+                + (number & (RegionLayout.HISTORY_ENTRIES - 1)) * RegionLayout.HISTORY_ENTRY_BYTES;
+    }
+}

@@ -1,0 +1,187 @@
+package dev.tutti.exec;
+
+import dev.tutti.Collective;
+import dev.tutti.DataType;
+import dev.tutti.ReduceOp;
+import dev.tutti.memory.Operand;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call of a collective, arguments checked, ready to run. Mutable and reused, so that calling allocates nothing.
+ *
+ * <p>{@code count} is what ranks compare and what messages show; the geometry has the bytes. Block lengths are equal
+ * ({@code uniform}), or differ and are known to all, or differ and are known pair by pair ({@code pairs}).
+ */
+public final class Call {
+    private final Operand input = new Operand();
+    private final Operand output = new Operand();
+    private final Geometry geometry = new Geometry();
+    private final PairCounts pairCounts = new PairCounts();
+
+    private @Nullable Object inputHolder;
+    private @Nullable Object outputHolder;
+
+    private Collective collective = Collective.BARRIER;
+    private DataType type = DataType.INT8;
+    private @Nullable ReduceOp op;
+    private int root;
+    private long count;
+    private long extra;
+    private long longestBytes;
+    private boolean uniform;
+    private boolean pairwise;
+    private boolean inPlace;
+    /** An all-to-all in place would overwrite blocks that it has yet to send. */
+    private boolean stagesInput;
+    private long timeoutNanos;
+
+    /** Begins anew; operands, then {@link #uniform} or {@link #ragged}, follow. */
+    public Call of(Collective collective, DataType type, @Nullable ReduceOp op, int root, long count) {
+        this.collective = collective;
+        this.type = type;
+        this.op = op;
+        this.root = root;
+        this.count = count;
+        this.extra = 0;
+        this.uniform = true;
+        this.pairwise = false;
+        this.inPlace = false;
+        this.stagesInput = false;
+        input.clear();
+        output.clear();
+        return this;
+    }
+
+    /** All blocks have {@code count} elements. */
+    public void uniform(int ranks) {
+        long bytes = count * type.bytes();
+        geometry.uniform(collective.inputBlocks(ranks), collective.outputBlocks(ranks), bytes);
+        longestBytes = bytes;
+        inPlace = input.isPresent() && input.isSame(output) && geometry.inputBlocks() == geometry.outputBlocks();
+        stagesInput = inPlace && collective == Collective.ALL_TO_ALL;
+        inPlace &= !stagesInput;
+    }
+
+    /**
+     * Blocks differ; the geometry says how. {@code longestBytes} is the longest block on any rank, {@code extra} a digest of counts
+     * that all ranks know.
+     */
+    public void ragged(long longestBytes, long extra, boolean pairwise) {
+        this.uniform = false;
+        this.longestBytes = longestBytes;
+        this.extra = extra;
+        this.pairwise = pairwise;
+        this.inPlace = false;
+        this.stagesInput = collective == Collective.ALL_TO_ALL && input.isSame(output);
+    }
+
+    public void timeoutNanos(long nanos) {
+        timeoutNanos = nanos;
+    }
+
+    /** Takes over everything from another call. */
+    public void set(Call other) {
+        collective = other.collective;
+        type = other.type;
+        op = other.op;
+        root = other.root;
+        count = other.count;
+        extra = other.extra;
+        longestBytes = other.longestBytes;
+        uniform = other.uniform;
+        pairwise = other.pairwise;
+        inPlace = other.inPlace;
+        stagesInput = other.stagesInput;
+        timeoutNanos = other.timeoutNanos;
+        input.set(other.input);
+        output.set(other.output);
+        geometry.piece(other.geometry, 0, Long.MAX_VALUE, -1, -1);
+        pairCounts.set(other.pairCounts);
+    }
+
+    /** Keeps what the operands describe alive until the call is over. */
+    public void hold(@Nullable Object input, @Nullable Object output) {
+        inputHolder = input;
+        outputHolder = output;
+    }
+
+    public @Nullable Object inputHolder() {
+        return inputHolder;
+    }
+
+    public @Nullable Object outputHolder() {
+        return outputHolder;
+    }
+
+    public Operand input() {
+        return input;
+    }
+
+    public Operand output() {
+        return output;
+    }
+
+    public Geometry geometry() {
+        return geometry;
+    }
+
+    public PairCounts pairCounts() {
+        return pairCounts;
+    }
+
+    public Collective collective() {
+        return collective;
+    }
+
+    public DataType type() {
+        return type;
+    }
+
+    public @Nullable ReduceOp op() {
+        return op;
+    }
+
+    public int root() {
+        return root;
+    }
+
+    public long count() {
+        return count;
+    }
+
+    public long longestBytes() {
+        return longestBytes;
+    }
+
+    public boolean isUniform() {
+        return uniform;
+    }
+
+    boolean isInputStaged() {
+        return stagesInput || !input.isDirect();
+    }
+
+    boolean isOutputStaged() {
+        return !output.isDirect();
+    }
+
+    void longestBytes(long agreed) {
+        longestBytes = agreed;
+    }
+
+    boolean isPairwise() {
+        return pairwise;
+    }
+
+    boolean isInPlace() {
+        return inPlace;
+    }
+
+    long extra() {
+        return extra;
+    }
+
+    long timeoutNanos() {
+        return timeoutNanos;
+    }
+}

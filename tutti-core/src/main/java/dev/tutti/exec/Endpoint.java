@@ -1,0 +1,207 @@
+package dev.tutti.exec;
+
+import dev.tutti.ReduceFunction;
+import dev.tutti.channel.Board;
+import dev.tutti.spi.Fabric;
+import dev.tutti.spi.RegionLayout;
+import dev.tutti.memory.Memory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rank's side of a communicator as executors see it: counters of its channels, the number of the current launch, and the
+ * addresses of everybody's memory. Used by one thread at a time, under the communicator's lock.
+ *
+ * <p><b>Launches.</b> A call is one or more launches; all ranks count them alike. Launch L uses the halves of parity L mod 2
+ * of everybody's packets and scratch. Before a rank writes to a peer in launch L, that peer must have finished launch L-2. Mostly
+ * this is known: whoever has heard from all in launch L-1 knows that all had finished L-2. Else it looks at the peers' boards.
+ */
+public final class Endpoint {
+    /** Bytes of own memory that packet folds and user functions work in. */
+    static final int TILE_BYTES = 16 << 10;
+
+    /** Payload bytes of packets that are folded at once. */
+    static final int PACKET_TILE_BYTES = 1 << 10;
+
+    final Fabric fabric;
+    final Board board;
+    final String name;
+    final int rank;
+    final int size;
+    final int channelsPerPeer;
+    final long abortAddress;
+    final int spins;
+    final Stall stall;
+    /** Signals sent so far, per (peer, channel). */
+    final int[] sent;
+    /** Signals consumed so far, per (peer, channel). */
+    final int[] expected;
+
+    /** Number of the current launch. Its low 32 bits are the flag of its packets. */
+    long launch;
+    /** The last launch in which this rank heard from every other. */
+    long heardFromAll;
+    /** What this call's ranks must agree on. */
+    int signature;
+    /** For calls whose counts are agreed pair by pair. */
+    @Nullable PairCounts pairs;
+    /** Log2 of this call's element size. */
+    int elementShift;
+    /** Number of ranks for avg, scalar for preMulSum. */
+    long aux;
+    /** This call's user function, if it has one. */
+    ReduceFunction.@Nullable Body function;
+
+    private final MemorySegment tiles;
+    final long tileAddress;
+    /** Room for addresses of a packet fold. */
+    final long[] foldSources;
+
+    private final long[] packetHalves;
+    private final long[] scratchHalves;
+    private boolean wrapping;
+
+    public Endpoint(Fabric fabric, String name, int rank, int size, long firstLaunch) {
+        this.fabric = fabric;
+        this.name = name;
+        this.rank = rank;
+        this.size = size;
+        RegionLayout layout = fabric.layout();
+        this.channelsPerPeer = layout.channelsPerPeer();
+        this.board = new Board(fabric, rank, size);
+        this.abortAddress = board.abortAddress();
+        this.spins = fabric.isOversubscribed() ? 20 : 20_000;
+        this.stall = new Stall(this);
+        this.sent = new int[size * channelsPerPeer];
+        this.expected = new int[size * channelsPerPeer];
+        this.launch = firstLaunch;
+        this.heardFromAll = firstLaunch - 2;
+        this.tiles = Arena.ofAuto().allocate(2L * TILE_BYTES + (size + 1L) * PACKET_TILE_BYTES, 64);
+        this.tileAddress = tiles.address();
+        this.foldSources = new long[size + 1];
+        this.packetHalves = new long[2 * size];
+        this.scratchHalves = new long[2 * size];
+        for (int peer = 0; peer < size; peer++) {
+            packetHalves[2 * peer] = fabric.region(peer) + layout.packets();
+            packetHalves[2 * peer + 1] = packetHalves[2 * peer] + layout.packetBytes();
+        }
+        board.publishFinished(firstLaunch);
+    }
+
+    public Board board() {
+        return board;
+    }
+
+    /** What watches over waits that take long. */
+    public Stall stall() {
+        return stall;
+    }
+
+    public int size() {
+        return size;
+    }
+
+    public int rank() {
+        return rank;
+    }
+
+    public Fabric fabric() {
+        return fabric;
+    }
+
+    long packets(int peer, int parity) {
+        return packetHalves[2 * peer + parity];
+    }
+
+    long scratch(int peer, int parity) {
+        long base = scratchHalves[2 * peer + parity];
+        return base != 0 ? base : resolveScratch(peer, parity);
+    }
+
+    private long resolveScratch(int peer, int parity) {
+        long base = fabric.scratch(peer) + parity * fabric.layout().scratchBytes();
+        scratchHalves[2 * peer + parity] = base;
+        return base;
+    }
+
+    long inbound(int from, int channel) {
+        return fabric.region(rank) + fabric.layout().inbound(from, channel);
+    }
+
+    long outbound(int to, int channel) {
+        return fabric.region(to) + fabric.layout().inbound(rank, channel);
+    }
+
+    /** The flag of this launch's packets. */
+    int flag() {
+        return (int) launch;
+    }
+
+    /** Flag and digest in one word: what precedes packets and what stands beside a counter. */
+    long signed(int digest) {
+        return launch << 32 | digest & 0xFFFFFFFFL;
+    }
+
+    void nextLaunch() {
+        launch++;
+        wrapping = (int) launch == 0;
+    }
+
+    /**
+     * Whether this launch may write to these peers. The packet flag has 32 bits: when it comes round to 0, every rank waits until
+     * all others have finished, clears its packets, and goes on with flag 2 when all have cleared, so that no stale packet can be
+     * taken for a new one and the parity keeps alternating.
+     */
+    boolean mayWrite(Program program) {
+        if (wrapping) {
+            return mayWrapped(program);
+        }
+        if (heardFromAll >= launch - 1) {
+            return true;
+        }
+        for (int peer : program.peersWritten) {
+            if (board.finished(peer) < launch - 2) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean mayWrapped(Program program) {
+        if ((int) launch == 0) {
+            if (!allFinished(launch - 1)) {
+                return false;
+            }
+            Memory.fill(packetHalves[2 * rank], 2 * fabric.layout().packetBytes(), (byte) 0);
+            board.publishFinished(launch);
+            launch++;
+        }
+        if ((int) launch == 1) {
+            if (!allFinished(launch - 1)) {
+                return false;
+            }
+            launch++;
+        }
+        wrapping = false;
+        heardFromAll = launch - 1;
+        return mayWrite(program);
+    }
+
+    private boolean allFinished(long number) {
+        for (int peer = 0; peer < size; peer++) {
+            if (peer != rank && board.finished(peer) < number) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Says that this rank's slots of the current launch may be overwritten by launch + 2. */
+    void finishLaunch(Program program) {
+        if (program.hearsFromAll) {
+            heardFromAll = launch;
+        }
+        board.publishFinished(launch);
+    }
+}

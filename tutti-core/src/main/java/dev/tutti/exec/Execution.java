@@ -1,0 +1,328 @@
+package dev.tutti.exec;
+
+import dev.tutti.Collective;
+import dev.tutti.DataType;
+import dev.tutti.ReduceOp;
+import dev.tutti.memory.Memory;
+import dev.tutti.memory.Operand;
+import dev.tutti.plan.Plan;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the calls of one rank of one communicator, one at a time, either on the calling thread ({@link #run}) or step by step
+ * ({@link #begin}, {@link #advance}). Long messages go through in windows: each round launches the plan on one window.
+ */
+public final class Execution {
+    private static final int SHAPES = 256;
+
+    private final Endpoint endpoint;
+    private final Function<Call, Plan> chooser;
+    private final LaneMachine machine;
+    private final @Nullable Shape[] shapes = new @Nullable Shape[SHAPES];
+    private final Geometry pieces = new Geometry();
+    private final long warnNanos;
+
+    private @Nullable Shape lastShape;
+    private long operation;
+    private MemorySegment inputStage = MemorySegment.NULL;
+    private MemorySegment outputStage = MemorySegment.NULL;
+
+    private final Call agreement = new Call();
+    private MemorySegment agreedLength = MemorySegment.NULL;
+    private @Nullable Call afterAgreement;
+
+    private @Nullable Call call;
+    private @Nullable Shape shape;
+    private @Nullable Program program;
+    private long round;
+    private boolean launched;
+    private long output;
+
+    public Execution(Endpoint endpoint, Function<Call, Plan> chooser, long warnNanos) {
+        this.endpoint = endpoint;
+        this.chooser = chooser;
+        this.machine = new LaneMachine(endpoint);
+        this.warnNanos = warnNanos;
+    }
+
+    /** Number of the operation that was begun last. */
+    public long operation() {
+        return operation;
+    }
+
+    /** Runs a call to its end on this thread. */
+    public void run(Call call) {
+        publish(call);
+        if (call.isPairwise()) {
+            prepareAgreement(call);
+            runRounds(agreement, configure(agreement, digest(call)));
+            finishAgreement(call);
+        }
+        runRounds(call, configure(call, digest(call)));
+    }
+
+    private void runRounds(Call call, Shape shape) {
+        boolean inputStaged = call.isInputStaged();
+        boolean outputStaged = call.isOutputStaged();
+        for (long round = 0; round < shape.rounds; round++) {
+            endpoint.nextLaunch();
+            Program program = shape.program(call, round, inputStaged, outputStaged, pieces, endpoint);
+            long input = inputBase(call, shape, round, inputStaged);
+            long output = outputBase(call, shape, round, outputStaged, input);
+            if (!endpoint.mayWrite(program)) {
+                awaitPeers(program);
+            }
+            long[][] bound = program.bind(endpoint, input, output);
+            if (program.template != Templates.NONE) {
+                Templates.run(program.template, bound[0], endpoint);
+            } else if (program.singleLane) {
+                Interpreter.run(bound[0], endpoint);
+            } else {
+                runLanes(program, bound);
+            }
+            endpoint.finishLaunch(program);
+            if (outputStaged) {
+                storeOutput(call, shape, program, round, output);
+            }
+        }
+    }
+
+    /** Starts a call that {@link #advance} then moves. */
+    public void begin(Call call) {
+        publish(call);
+        program = null;
+        round = 0;
+        if (call.isPairwise()) {
+            prepareAgreement(call);
+            afterAgreement = call;
+            this.call = agreement;
+            this.shape = configure(agreement, digest(call));
+        } else {
+            this.call = call;
+            this.shape = configure(call, digest(call));
+        }
+    }
+
+    /**
+     * Moves the call that was begun as far as it goes without waiting.
+     *
+     * @return {@link #DONE}, {@link #MOVED} or {@link #BLOCKED}
+     */
+    public int advance() {
+        Call call = java.util.Objects.requireNonNull(this.call);
+        Shape shape = java.util.Objects.requireNonNull(this.shape);
+        boolean inputStaged = call.isInputStaged();
+        boolean outputStaged = call.isOutputStaged();
+        Program program = this.program;
+        if (program == null) {
+            endpoint.nextLaunch();
+            program = shape.program(call, round, inputStaged, outputStaged, pieces, endpoint);
+            this.program = program;
+            launched = false;
+        }
+        boolean moved = false;
+        if (!launched) {
+            if (!endpoint.mayWrite(program)) {
+                endpoint.stall.check();
+                return BLOCKED;
+            }
+            long input = inputBase(call, shape, round, inputStaged);
+            output = outputBase(call, shape, round, outputStaged, input);
+            machine.start(program, program.bind(endpoint, input, output));
+            launched = true;
+            moved = true;
+        }
+        moved |= machine.step();
+        if (!machine.isDone()) {
+            if (moved) {
+                endpoint.stall.progressed();
+            } else {
+                endpoint.stall.check();
+            }
+            return moved ? MOVED : BLOCKED;
+        }
+        endpoint.finishLaunch(program);
+        if (outputStaged) {
+            storeOutput(call, shape, program, round, output);
+        }
+        this.program = null;
+        round++;
+        if (round < shape.rounds) {
+            return MOVED;
+        }
+        if (afterAgreement != null) {
+            Call agreed = afterAgreement;
+            afterAgreement = null;
+            finishAgreement(agreed);
+            round = 0;
+            this.call = agreed;
+            this.shape = configure(agreed, digest(agreed));
+            return MOVED;
+        }
+        this.call = null;
+        this.shape = null;
+        return DONE;
+    }
+
+    /** The call is over. */
+    public static final int DONE = 2;
+    /** Something happened; more may at once. */
+    public static final int MOVED = 1;
+    /** Nothing can happen before a peer does something. */
+    public static final int BLOCKED = 0;
+
+    private void publish(Call call) {
+        operation++;
+        long meta = Signature.meta(call.collective(), call.type(), call.op(), call.root());
+        endpoint.board.publishOperation(operation, meta, call.count(), call.extra());
+        endpoint.stall.begin(operation, meta, call.count(), call.extra(), warnNanos, call.timeoutNanos());
+    }
+
+    private static int digest(Call call) {
+        return Signature.digest(
+                Signature.meta(call.collective(), call.type(), call.op(), call.root()), call.count(), call.extra());
+    }
+
+    /** Finds the call's shape and tells the endpoint what this call's ranks must agree on. */
+    private Shape configure(Call call, int digest) {
+        Shape shape = lastShape;
+        if (shape == null || !shape.matches(call)) {
+            shape = findShape(call);
+            lastShape = shape;
+        }
+        endpoint.signature = digest;
+        endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;
+        endpoint.elementShift = Integer.numberOfTrailingZeros(shape.type.bytes());
+        ReduceOp op = call.op();
+        if (op != null) {
+            endpoint.aux = aux(op, shape);
+            endpoint.function = op.function() == null ? null : op.function().body();
+        }
+        return shape;
+    }
+
+    /**
+     * Where counts are known only pair by pair, ranks first agree on the longest, so that all make the same number of launches.
+     */
+    private void prepareAgreement(Call call) {
+        if (agreedLength.byteSize() == 0) {
+            agreedLength = Arena.ofAuto().allocate(64, 64);
+        }
+        agreement.of(Collective.ALL_REDUCE, DataType.INT64, ReduceOp.MAX, 0, 1);
+        agreement.input().setAddress(agreedLength.address(), 8);
+        agreement.output().setAddress(agreedLength.address(), 8);
+        agreement.uniform(endpoint.size);
+        Memory.putLong(agreedLength.address(), call.geometry().longest());
+    }
+
+    private void finishAgreement(Call call) {
+        call.longestBytes(Memory.getLong(agreedLength.address()));
+    }
+
+    private long aux(ReduceOp op, Shape shape) {
+        return switch (op.kind()) {
+            case AVG -> endpoint.size;
+            case PRE_MUL_SUM -> scalarBits(shape.type, op.scalar());
+            default -> 0;
+        };
+    }
+
+    /** The scalar as the kernels want it: raw bits in the type that sums are accumulated in. */
+    private static long scalarBits(DataType type, double scalar) {
+        if (type.isInteger()) {
+            return (long) scalar;
+        }
+        return type == DataType.FLOAT64 ? Double.doubleToRawLongBits(scalar) : Float.floatToRawIntBits((float) scalar);
+    }
+
+    private Shape findShape(Call call) {
+        long hash = Signature.mix(call.count() * 31
+                + call.collective().ordinal()
+                + ((long) call.type().ordinal() << 8)
+                + ((long) call.root() << 16)
+                + (call.op() == null ? 0 : (long) call.op().kind().ordinal() + 1 << 32));
+        int slot = (int) hash & (SHAPES - 1);
+        Shape shape = shapes[slot];
+        if (shape == null || !shape.matches(call)) {
+            shape = new Shape(call, chooser.apply(call), endpoint);
+            shapes[slot] = shape;
+        }
+        return shape;
+    }
+
+    private void awaitPeers(Program program) {
+        int spins = endpoint.spins;
+        while (!endpoint.mayWrite(program)) {
+            if (--spins < 0) {
+                endpoint.stall.pause();
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+        endpoint.stall.progressed();
+    }
+
+    private void runLanes(Program program, long[][] bound) {
+        machine.start(program, bound);
+        int idle = 0;
+        while (!machine.isDone()) {
+            if (machine.step()) {
+                idle = 0;
+                endpoint.stall.progressed();
+            } else if (++idle > endpoint.spins) {
+                endpoint.stall.pause();
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private long inputBase(Call call, Shape shape, long round, boolean staged) {
+        Operand operand = call.input();
+        if (!staged) {
+            return operand.address() + round * shape.window;
+        }
+        Geometry blocks = call.geometry();
+        long stride = shape.stageStride();
+        inputStage = grow(inputStage, stride * blocks.inputBlocks());
+        long stage = inputStage.address();
+        long start = round * shape.window;
+        for (int block = 0; block < blocks.inputBlocks(); block++) {
+            long bytes = Math.clamp(blocks.inputBytes(block) - start, 0, shape.window);
+            operand.load(blocks.inputOffset(block) + start, stage + block * stride, bytes);
+        }
+        return stage;
+    }
+
+    private long outputBase(Call call, Shape shape, long round, boolean staged, long input) {
+        if (call.isInPlace()) {
+            return input;
+        }
+        if (!staged) {
+            return call.output().address() + round * shape.window;
+        }
+        outputStage = grow(outputStage, shape.stageStride() * call.geometry().outputBlocks());
+        return outputStage.address();
+    }
+
+    private void storeOutput(Call call, Shape shape, Program program, long round, long stage) {
+        Geometry blocks = call.geometry();
+        long stride = shape.stageStride();
+        long start = round * shape.window;
+        for (int block = 0; block < blocks.outputBlocks(); block++) {
+            if (program.writesOutput[block]) {
+                long bytes = Math.clamp(blocks.outputBytes(block) - start, 0, shape.window);
+                call.output().store(blocks.outputOffset(block) + start, stage + block * stride, bytes);
+            }
+        }
+    }
+
+    private static MemorySegment grow(MemorySegment stage, long bytes) {
+        return stage.byteSize() >= bytes && stage.address() != 0
+                ? stage
+                : Arena.ofAuto().allocate(Memory.roundUp(Math.max(bytes, 4096), 4096), 4096);
+    }
+}

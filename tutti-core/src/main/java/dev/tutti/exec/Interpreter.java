@@ -1,0 +1,48 @@
+package dev.tutti.exec;
+
+/**
+ * Runs one lane on the calling thread and waits where it must. For ranks whose plan has a single lane. An if-chain rather than
+ * a jump table: after a wait an indirect jump is never predicted.
+ */
+final class Interpreter {
+    private Interpreter() {}
+
+    static void run(long[] code, Endpoint endpoint) {
+        int pc = 0;
+        while (pc < code.length) {
+            long header = code[pc];
+            int kind = Record.kind(header);
+            if (kind == Record.DATA) {
+                Transfers.run(code, pc, 0, code[pc + 1], endpoint);
+            } else if (kind == Record.SIGNAL) {
+                Signals.signal(code, pc, endpoint);
+            } else if (kind == Record.WAIT) {
+                Signals.await(code, pc, endpoint);
+            } else if (kind == Record.PACKETS) {
+                packets(code, pc, endpoint);
+            } else {
+                throw new IllegalStateException("record kind " + kind + " needs several lanes");
+            }
+            pc += Record.words(header);
+        }
+    }
+
+    static void packets(long[] code, int pc, Endpoint endpoint) {
+        long position = 0;
+        int spins = endpoint.spins;
+        while (true) {
+            long reached = Packets.run(code, pc, position, endpoint);
+            if (reached >= 0) {
+                return;
+            }
+            if (~reached > position) {
+                position = ~reached;
+                spins = endpoint.spins;
+            } else if (--spins < 0) {
+                endpoint.stall.pause();
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+}

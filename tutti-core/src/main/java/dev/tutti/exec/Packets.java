@@ -1,0 +1,180 @@
+package dev.tutti.exec;
+
+import dev.tutti.memory.Memory;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Packets: 64-bit words, four bytes of data below, the launch's flag above, so that data and its announcement arrive together.
+ * A message may be preceded by a word with the call's signature. The last word of a message whose length is no multiple of
+ * four carries fewer bytes.
+ */
+final class Packets {
+    private static final int TILE = Endpoint.PACKET_TILE_BYTES;
+    private static final long DATA_MASK = 0xFFFFFFFFL;
+
+    private Packets() {}
+
+    /**
+     * Runs a PACKETS record from payload byte {@code from} on, as far as packets have arrived.
+     *
+     * @return the record's length when it is done, else the complement of the byte to go on from
+     */
+    static long run(long[] code, int pc, long from, Endpoint endpoint) {
+        long header = code[pc];
+        long bytes = code[pc + 1];
+        int flags = Record.flags(header);
+        boolean signed = (flags & Record.SIGNED) != 0;
+        int packetSources = Record.sources(header);
+        int packetDestinations = Record.destinations(header);
+        int plainSources = flags & Record.PLAIN_SOURCE;
+        int firstPacketSource = pc + Record.OPERANDS + plainSources;
+        int next = firstPacketSource + packetSources;
+        boolean stores = (flags & Record.PLAIN_DESTINATION) != 0;
+        long store = stores ? code[next] : 0;
+        int firstPacketDestination = stores ? next + 1 : next;
+
+        if (signed && from == 0) {
+            if (packetSources > 0 && !signaturesArrived(code, firstPacketSource, packetSources, endpoint)) {
+                return ~0;
+            }
+            sign(code, firstPacketDestination, packetDestinations, endpoint);
+        }
+        int lead = signed ? 8 : 0;
+        long position = from;
+        while (position < bytes) {
+            int length = (int) Math.min(TILE, bytes - position);
+            long value;
+            if (packetSources == 0) {
+                value = plain(code, pc, position, length, endpoint);
+            } else {
+                if (!unpackAll(code, firstPacketSource, packetSources, lead, position, length, endpoint)) {
+                    return ~position;
+                }
+                value = foldTiles(code, pc, packetSources, plainSources, position, length, endpoint);
+            }
+            if (stores) {
+                Memory.copy(value, store + position, length);
+            }
+            for (int i = 0; i < packetDestinations; i++) {
+                pack(value, code[firstPacketDestination + i] + lead + 2 * position, length, endpoint.launch << 32);
+            }
+            position += length;
+        }
+        return position;
+    }
+
+    /** Writes the words that precede packets; pairs with the acquire in {@link #signaturesArrived}. */
+    private static void sign(long[] code, int first, int count, Endpoint endpoint) {
+        long word = endpoint.signed(endpoint.signature);
+        for (int i = 0; i < count; i++) {
+            Memory.putLongRelease(code[first + i], word);
+        }
+    }
+
+    private static boolean signaturesArrived(long[] code, int first, int count, Endpoint endpoint) {
+        long expected = endpoint.signed(endpoint.signature);
+        for (int i = 0; i < count; i++) {
+            long word = Memory.getLongAcquire(code[first + i]);
+            if (word != expected) {
+                if (word >>> 32 == expected >>> 32) {
+                    throw endpoint.stall.mismatch();
+                }
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static long plain(long[] code, int pc, long position, int length, Endpoint endpoint) {
+        long fold = code[pc + 2];
+        int kernel = Record.kernel(fold);
+        if (kernel == Record.COPY) {
+            return code[pc + Record.OPERANDS] + position;
+        }
+        long tile = tile(endpoint, 0);
+        Transfers.fold(
+                kernel, Record.scaled(fold), code, pc + Record.OPERANDS, 1, position, tile, length, endpoint);
+        return tile;
+    }
+
+    private static boolean unpackAll(
+            long[] code, int first, int count, int lead, long position, int length, Endpoint endpoint) {
+        int flag = endpoint.flag();
+        for (int i = 0; i < count; i++) {
+            if (!unpack(code[first + i] + lead + 2 * position, tile(endpoint, i), length, flag)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static long foldTiles(
+            long[] code, int pc, int packetSources, int plainSources, long position, int length, Endpoint endpoint) {
+        long fold = code[pc + 2];
+        if (Record.kernel(fold) == Record.COPY) {
+            return tile(endpoint, 0);
+        }
+        long[] sources = endpoint.foldSources;
+        int plainPosition = plainSources == 0 ? -1 : Record.plainPosition(fold);
+        int tile = 0;
+        for (int i = 0; i < packetSources + plainSources; i++) {
+            sources[i] = i == plainPosition ? code[pc + Record.OPERANDS] + position : tile(endpoint, tile++);
+        }
+        long result = tile(endpoint, 0);
+        Transfers.fold(
+                Record.kernel(fold),
+                Record.scaled(fold),
+                sources,
+                0,
+                packetSources + plainSources,
+                0,
+                result,
+                length,
+                endpoint);
+        return result;
+    }
+
+    private static long tile(Endpoint endpoint, int index) {
+        return endpoint.tileAddress + 2L * Endpoint.TILE_BYTES + (long) index * TILE;
+    }
+
+    static void pack(long source, long packets, int bytes, long flag) {
+        int words = bytes >> 2;
+        for (int i = 0; i < words; i++) {
+            long data = Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, source + 4L * i) & DATA_MASK;
+            Memory.putLongRelease(packets + 8L * i, flag | data);
+        }
+        if ((bytes & 3) != 0) {
+            Memory.putLongRelease(packets + 8L * words, flag | partialWord(source + 4L * words, bytes & 3));
+        }
+    }
+
+    private static long partialWord(long source, int bytes) {
+        long data = 0;
+        for (int i = 0; i < bytes; i++) {
+            data |= (Memory.ALL.get(ValueLayout.JAVA_BYTE, source + i) & 0xFFL) << 8 * i;
+        }
+        return data;
+    }
+
+    static boolean unpack(long packets, long destination, int bytes, int flag) {
+        int words = bytes >> 2;
+        for (int i = 0; i < words; i++) {
+            long word = Memory.getLongAcquire(packets + 8L * i);
+            if ((int) (word >>> 32) != flag) {
+                return false;
+            }
+            Memory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, destination + 4L * i, (int) word);
+        }
+        if ((bytes & 3) != 0) {
+            long word = Memory.getLongAcquire(packets + 8L * words);
+            if ((int) (word >>> 32) != flag) {
+                return false;
+            }
+            for (int i = 0; i < (bytes & 3); i++) {
+                Memory.ALL.set(ValueLayout.JAVA_BYTE, destination + 4L * words + i, (byte) (word >>> 8 * i));
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,282 @@
+package dev.tutti.exec;
+
+import dev.tutti.Collective;
+import dev.tutti.DataType;
+import dev.tutti.ReduceOp;
+import dev.tutti.memory.Memory;
+import dev.tutti.plan.Chunk;
+import dev.tutti.plan.ChannelType;
+import dev.tutti.plan.Code;
+import dev.tutti.plan.Op;
+import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.Space;
+import dev.tutti.reduce.Fold;
+import dev.tutti.reduce.Kernels;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts sizes into a rank's part of a plan. Chunks are cut on whole granules, the remainder going to the first ones, and clipped
+ * to the true length; empty chunks keep their signals.
+ */
+final class Resolver {
+    /** Chunks begin at multiples of this many bytes within their block. */
+    static final long GRANULE = 64;
+
+    private final RankPlan plan;
+    private final Endpoint endpoint;
+    private final Geometry geometry;
+    private final DataType type;
+    private final @Nullable ReduceOp op;
+    private final long scratchStride;
+    private final long packetStride;
+    private final Set<Integer> checked = new HashSet<>();
+    private long[] out = new long[64];
+    private int length;
+
+    private Resolver(
+            RankPlan plan,
+            Endpoint endpoint,
+            Geometry geometry,
+            DataType type,
+            @Nullable ReduceOp op,
+            long maxChunkBytes) {
+        this.plan = plan;
+        this.endpoint = endpoint;
+        this.geometry = geometry;
+        this.type = type;
+        this.op = op;
+        this.scratchStride = scratchStride(maxChunkBytes);
+        this.packetStride = packetStride(maxChunkBytes);
+    }
+
+    /** Room that a chunk takes in scratch. */
+    static long scratchStride(long maxChunkBytes) {
+        return Math.max(128, Memory.roundUp(maxChunkBytes, 128));
+    }
+
+    /** Room that a chunk takes in the packet area: a signature word and twice the data. */
+    static long packetStride(long maxChunkBytes) {
+        return Memory.roundUp(8 + 2 * Memory.roundUp(maxChunkBytes, 4), 64);
+    }
+
+    /** Length of the longest of {@code chunks} chunks of a block. */
+    static long maxChunk(long blockBytes, int chunks) {
+        long granules = (blockBytes + GRANULE - 1) / GRANULE;
+        return Math.min(blockBytes, (granules + chunks - 1) / chunks * GRANULE);
+    }
+
+    static Program resolve(
+            RankPlan plan,
+            Collective collective,
+            Endpoint endpoint,
+            Geometry geometry,
+            DataType type,
+            @Nullable ReduceOp op,
+            long maxChunkBytes) {
+        Resolver resolver = new Resolver(plan, endpoint, geometry, type, op, maxChunkBytes);
+        long[][] lanes = new long[plan.lanes().size()][];
+        for (int lane = 0; lane < lanes.length; lane++) {
+            lanes[lane] = resolver.lane(plan.lanes().get(lane));
+        }
+        return new Program(plan, lanes, geometry.outputBlocks(), collective.hearsFromAll());
+    }
+
+    private long[] lane(List<Op> ops) {
+        length = 0;
+        for (Op each : ops) {
+            switch (each.code().shape()) {
+                case PLAIN -> plain(each);
+                case PACKET -> packets(each);
+                case CONTROL -> control(each);
+            }
+        }
+        return Arrays.copyOf(out, length);
+    }
+
+    private void control(Op each) {
+        switch (each.code()) {
+            case NOP, FLUSH -> {} // a lane is one thread, and puts to addressable memory are done when they return
+            case SIGNAL, RELAXED_SIGNAL -> signal(each.channels());
+            case WAIT, RELAXED_WAIT -> await(each.channels());
+            case ACQUIRE -> semaphores(Record.ACQUIRE, each.semaphores());
+            case RELEASE -> semaphores(Record.RELEASE, each.semaphores());
+            case BARRIER -> {
+                Op.Barrier barrier = java.util.Objects.requireNonNull(each.barrier());
+                emit(Record.header(Record.BARRIER, 0, 0, 0, 3), barrier.id(), barrier.lanes());
+            }
+            default -> throw new IllegalArgumentException("cannot run " + each + " of rank " + plan.rank());
+        }
+    }
+
+    private void signal(List<Integer> channels) {
+        emit(Record.header(Record.SIGNAL, channels.size(), 0, 0, 1 + 2 * channels.size()));
+        for (int id : channels) {
+            RankPlan.Channel channel = channel(id);
+            emit(endpoint.outbound(channel.peer(), channel.ordinal()), where(channel));
+        }
+    }
+
+    private void await(List<Integer> channels) {
+        emit(Record.header(Record.WAIT, channels.size(), 0, 0, 1 + 2 * channels.size()));
+        for (int id : channels) {
+            RankPlan.Channel channel = channel(id);
+            long check = checked.add(channel.peer()) ? Record.CHECK : 0;
+            emit(endpoint.inbound(channel.peer(), channel.ordinal()), where(channel) | check);
+        }
+    }
+
+    private RankPlan.Channel channel(int id) {
+        RankPlan.Channel channel = plan.channels().get(id);
+        if (channel.type() == ChannelType.SWITCH || channel.ordinal() >= endpoint.channelsPerPeer) {
+            throw new IllegalArgumentException("plan needs channel " + channel + "; there are " + endpoint.channelsPerPeer
+                    + " per pair; use fewer lanes or set TUTTI_CHANNELS");
+        }
+        return channel;
+    }
+
+    private long where(RankPlan.Channel channel) {
+        return (long) channel.peer() << 32 | (channel.peer() * endpoint.channelsPerPeer + channel.ordinal());
+    }
+
+    private void semaphores(int kind, List<Integer> ids) {
+        emit(Record.header(kind, ids.size(), 0, 0, 1 + ids.size()));
+        ids.forEach(id -> emit(id.longValue()));
+    }
+
+    private void plain(Op each) {
+        long bytes = length(each.sources().getFirst().extent());
+        int sources = each.sources().size();
+        int destinations = each.destinations().size();
+        int scaled = scaled(each.sources());
+        emit(
+                Record.header(Record.DATA, sources, destinations, 0, Record.OPERANDS + sources + destinations),
+                bytes,
+                Record.fold(kernel(each, sources, scaled), scaled, 0));
+        each.sources().forEach(chunk -> emit(plainOperand(chunk)));
+        each.destinations().forEach(chunk -> emit(plainOperand(chunk)));
+    }
+
+    private void packets(Op each) {
+        boolean plainSource = each.code() != Code.UNPACK && each.code() != Code.READ_PUT_PACKETS;
+        boolean plainDestination = each.code() != Code.PUT_PACKETS && each.code() != Code.READ_PUT_PACKETS;
+        List<Chunk> packetSources = each.sources().subList(plainSource ? 1 : 0, each.sources().size());
+        List<Chunk> packetDestinations = each.destinations().subList(plainDestination ? 1 : 0, each.destinations().size());
+        long bytes = length(each.sources().getFirst().extent());
+        int scaled = plainSource && isScaled() ? each.plainPosition() : -1;
+        int flags = Record.SIGNED
+                | (plainSource ? Record.PLAIN_SOURCE : 0)
+                | (plainDestination ? Record.PLAIN_DESTINATION : 0);
+        int operands = each.sources().size() + each.destinations().size();
+        int sources = packetSources.size() + (plainSource ? 1 : 0);
+        emit(
+                Record.header(
+                        Record.PACKETS, packetSources.size(), packetDestinations.size(), flags, Record.OPERANDS + operands),
+                bytes,
+                Record.fold(kernel(each, sources, scaled), scaled, each.plainPosition()));
+        if (plainSource) {
+            emit(plainOperand(each.sources().getFirst()));
+        }
+        packetSources.forEach(chunk -> emit(packetOperand(chunk)));
+        if (plainDestination) {
+            emit(plainOperand(each.destinations().getFirst()));
+        }
+        packetDestinations.forEach(chunk -> emit(packetOperand(chunk)));
+    }
+
+    private boolean isScaled() {
+        return op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
+    }
+
+    /** The source that preMulSum multiplies: this rank's own fresh input. */
+    private int scaled(List<Chunk> sources) {
+        if (isScaled()) {
+            for (int i = 0; i < sources.size(); i++) {
+                if (sources.get(i).space() == Space.INPUT && sources.get(i).rank() == plan.rank()) {
+                    return i;
+                }
+            }
+        }
+        return -1;
+    }
+
+    private int kernel(Op each, int sources, int scaled) {
+        ReduceOp operator = each.fold() != null ? each.fold() : op;
+        if (operator == null) {
+            return Record.COPY;
+        }
+        boolean divides = operator.kind() == ReduceOp.Kind.AVG && each.finishes();
+        if (sources == 1 && scaled < 0 && !divides) {
+            return Record.COPY;
+        }
+        return switch (operator.kind()) {
+            case SUM -> Kernels.id(type, Fold.SUM);
+            case PROD -> Kernels.id(type, Fold.PROD);
+            case MIN -> Kernels.id(type, Fold.MIN);
+            case MAX -> Kernels.id(type, Fold.MAX);
+            case AND -> Kernels.id(type, Fold.AND);
+            case OR -> Kernels.id(type, Fold.OR);
+            case XOR -> Kernels.id(type, Fold.XOR);
+            case AVG -> Kernels.id(type, divides ? Fold.AVG : Fold.SUM);
+            case PRE_MUL_SUM -> Kernels.id(type, scaled >= 0 ? Fold.MUL_SUM : Fold.SUM);
+            case USER -> Record.USER;
+        };
+    }
+
+    private long plainOperand(Chunk chunk) {
+        return switch (chunk.space()) {
+            case INPUT -> Record.operand(Record.INPUT, own(chunk), offset(chunk));
+            case OUTPUT -> Record.operand(Record.OUTPUT, own(chunk), offset(chunk));
+            case SCRATCH -> Record.operand(Record.SCRATCH, chunk.rank(), chunk.index() * scratchStride);
+        };
+    }
+
+    private int own(Chunk chunk) {
+        if (chunk.rank() != plan.rank()) {
+            throw new IllegalArgumentException("rank " + plan.rank() + " cannot reach " + chunk
+                    + ": plans reach into peers' buffers only where all ranks registered them");
+        }
+        return chunk.rank();
+    }
+
+    private long packetOperand(Chunk chunk) {
+        return Record.operand(Record.PACKET_AREA, chunk.rank(), chunk.index() * packetStride);
+    }
+
+    private long offset(Chunk chunk) {
+        int block = chunk.index() / plan.chunksPerBlock();
+        int within = chunk.index() % plan.chunksPerBlock();
+        boolean input = chunk.space() == Space.INPUT;
+        long start = input ? geometry.inputOffset(block) : geometry.outputOffset(block);
+        return start + cut(input ? geometry.inputBytes(block) : geometry.outputBytes(block), within);
+    }
+
+    private long length(Chunk chunk) {
+        if (chunk.space() == Space.SCRATCH) {
+            throw new IllegalArgumentException(chunk + " has no length: say which input or output it is like");
+        }
+        int block = chunk.index() / plan.chunksPerBlock();
+        int within = chunk.index() % plan.chunksPerBlock();
+        long bytes = chunk.space() == Space.INPUT ? geometry.inputBytes(block) : geometry.outputBytes(block);
+        return cut(bytes, within + chunk.count()) - cut(bytes, within);
+    }
+
+    /** Where chunk {@code index} of a block begins. */
+    private long cut(long blockBytes, int index) {
+        long granules = (blockBytes + GRANULE - 1) / GRANULE;
+        long each = granules / plan.chunksPerBlock();
+        long rest = granules % plan.chunksPerBlock();
+        return Math.min(blockBytes, (index * each + Math.min(index, rest)) * GRANULE);
+    }
+
+    private void emit(long... words) {
+        if (length + words.length > out.length) {
+            out = Arrays.copyOf(out, Math.max(2 * out.length, length + words.length));
+        }
+        System.arraycopy(words, 0, out, length, words.length);
+        length += words.length;
+    }
+}

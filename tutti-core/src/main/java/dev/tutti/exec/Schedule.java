@@ -1,0 +1,187 @@
+package dev.tutti.exec;
+
+import dev.tutti.TuttiException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls of one rank of one communicator in the order in which they were made: one at a time. A blocking call that finds
+ * nobody before it runs at once on its caller's thread; everything else queues and is moved by whoever helps.
+ */
+public final class Schedule implements Progress.Moving {
+    /** A queued call. */
+    public abstract static class Queued extends Task {
+        private final Schedule schedule;
+
+        protected Queued(Schedule schedule) {
+            this.schedule = schedule;
+        }
+
+        /** What to run. */
+        protected abstract Call call();
+
+        @Override
+        protected int help() {
+            return schedule.move();
+        }
+
+        @Override
+        protected void abandon(String reason, boolean timedOut) {
+            schedule.abort(reason, timedOut);
+        }
+    }
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Execution execution;
+    private final Endpoint endpoint;
+    private final Object queueLock = new Object();
+    private @Nullable Queued head;
+    private @Nullable Queued tail;
+    private volatile int queued;
+    private @Nullable Queued running;
+    private volatile boolean closed;
+    private volatile boolean inline;
+
+    public Schedule(Execution execution, Endpoint endpoint) {
+        this.execution = execution;
+        this.endpoint = endpoint;
+    }
+
+    /**
+     * Takes the lock for a blocking call if nobody is before it.
+     *
+     * @return false if the call has to queue; then the lock is not held
+     */
+    public boolean enter() {
+        lock.lock();
+        if (queued == 0 && !Thread.currentThread().isVirtual()) {
+            return true;
+        }
+        lock.unlock();
+        return false;
+    }
+
+    /** Runs a call between {@link #enter} and {@link #exit}. */
+    public void run(Call call) {
+        requireActive();
+        inline = true;
+        execution.run(call);
+    }
+
+    public void exit() {
+        inline = false;
+        lock.unlock();
+    }
+
+    /** Throws the first cause after an abort, and says so after a close. */
+    public void requireActive() {
+        if (closed) {
+            throw new TuttiException(
+                    TuttiException.Category.USAGE,
+                    "communicator '" + endpoint.name + "' has been closed on rank " + endpoint.rank,
+                    null);
+        }
+        if (endpoint.board.isAborted()) {
+            throw endpoint.stall.failure();
+        }
+    }
+
+    /** Puts a call at the end of the queue. */
+    public void submit(Queued task) {
+        requireActive();
+        synchronized (queueLock) {
+            if (tail == null) {
+                head = task;
+            } else {
+                tail.next = task;
+            }
+            tail = task;
+            queued++;
+        }
+        Progress.add(this);
+    }
+
+    @Override
+    public boolean isActive() {
+        return queued != 0;
+    }
+
+    @Override
+    public int move() {
+        if (queued == 0 || !lock.tryLock()) {
+            return Execution.BLOCKED;
+        }
+        Queued finished = null;
+        Throwable error = null;
+        int moved = Execution.BLOCKED;
+        try {
+            Queued task = running;
+            if (task == null) {
+                task = head();
+                if (task == null) {
+                    return Execution.BLOCKED;
+                }
+                running = task;
+                requireActive();
+                execution.begin(task.call());
+            }
+            moved = execution.advance();
+            if (moved == Execution.DONE) {
+                finished = task;
+            }
+        } catch (Throwable thrown) {
+            finished = running;
+            error = thrown;
+        } finally {
+            if (finished != null) {
+                running = null;
+                removeHead();
+            }
+            lock.unlock();
+        }
+        if (finished != null) {
+            finished.complete(error);
+            return Execution.MOVED;
+        }
+        return moved;
+    }
+
+    private @Nullable Queued head() {
+        synchronized (queueLock) {
+            return head;
+        }
+    }
+
+    private void removeHead() {
+        synchronized (queueLock) {
+            if (head != null) {
+                head = (Queued) head.next;
+                if (head == null) {
+                    tail = null;
+                }
+                queued--;
+            }
+        }
+    }
+
+    /** Ends everything on this communicator, on all ranks. */
+    public void abort(String reason, boolean timedOut) {
+        endpoint.stall.abort("rank " + endpoint.rank + " gave up on '" + endpoint.name + "': " + reason, timedOut);
+    }
+
+    /** No more calls. Whatever is still going on is aborted, on all ranks. */
+    public void close() {
+        if (closed) {
+            return;
+        }
+        if (queued != 0 || inline) {
+            abort("closed during an operation", false);
+        }
+        closed = true;
+        endpoint.board.publishClosed();
+    }
+
+    public boolean isClosed() {
+        return closed;
+    }
+}

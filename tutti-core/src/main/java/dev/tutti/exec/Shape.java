@@ -1,0 +1,110 @@
+package dev.tutti.exec;
+
+import dev.tutti.Collective;
+import dev.tutti.DataType;
+import dev.tutti.ReduceOp;
+import dev.tutti.plan.Plan;
+import dev.tutti.plan.RankPlan;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything about a call that does not depend on its pointers: the plan that was chosen, the window that one launch covers,
+ * and the resolved programs.
+ */
+final class Shape {
+    /** A chunk that stays in a core's cache together with its slot. */
+    private static final long CHUNK_BYTES = 128 << 10;
+
+    private static final int LAST = 1;
+    private static final int INPUT_STAGED = 2;
+    private static final int OUTPUT_STAGED = 4;
+
+    final Collective collective;
+    final DataType type;
+    final @Nullable ReduceOp op;
+    final int root;
+    final long count;
+    final long extra;
+    final boolean uniform;
+    final long longestBytes;
+    final Plan plan;
+    final RankPlan part;
+    final long window;
+    final long rounds;
+    final long maxChunk;
+    private final @Nullable Program[] programs = new @Nullable Program[8];
+
+    Shape(Call call, Plan plan, Endpoint endpoint) {
+        this.collective = call.collective();
+        this.type = call.type();
+        this.op = call.op();
+        this.root = call.root();
+        this.count = call.count();
+        this.extra = call.extra();
+        this.uniform = call.isUniform();
+        this.longestBytes = call.longestBytes();
+        this.plan = plan;
+        this.part = plan.rank(endpoint.rank);
+        long chunk = largestChunk(part, endpoint);
+        this.window = chunk * part.chunksPerBlock();
+        this.rounds = Math.max(1, (longestBytes + window - 1) / window);
+        this.maxChunk = rounds == 1 && (uniform || extra != 0)
+                ? Resolver.maxChunk(longestBytes, part.chunksPerBlock())
+                : chunk;
+    }
+
+    boolean matches(Call call) {
+        return call.count() == count
+                && call.collective() == collective
+                && call.type() == type
+                && call.root() == root
+                && call.isUniform() == uniform
+                && call.extra() == extra
+                && call.longestBytes() == longestBytes
+                && sameOperator(call.op(), op);
+    }
+
+    /** Scalars of preMulSum may differ from call to call; everything else is the same object or another shape. */
+    private static boolean sameOperator(@Nullable ReduceOp a, @Nullable ReduceOp b) {
+        return a == b || a != null && b != null && a.kind() == b.kind() && a.function() == b.function();
+    }
+
+    /** The program for round {@code round}; the last round may be shorter than the others. */
+    Program program(Call call, long round, boolean inputStaged, boolean outputStaged, Geometry scratchPad, Endpoint endpoint) {
+        boolean last = round == rounds - 1;
+        int kind = (last ? LAST : 0) | (inputStaged ? INPUT_STAGED : 0) | (outputStaged ? OUTPUT_STAGED : 0);
+        Program program = uniform ? programs[kind] : null;
+        if (program == null) {
+            scratchPad.piece(
+                    call.geometry(),
+                    round * window,
+                    window,
+                    inputStaged ? stageStride() : -1,
+                    outputStaged ? stageStride() : -1);
+            program = Resolver.resolve(part, collective, endpoint, scratchPad, type, op, maxChunk);
+            programs[kind] = program;
+        }
+        return program;
+    }
+
+    /** Distance of blocks in staging memory. */
+    long stageStride() {
+        return dev.tutti.memory.Memory.roundUp(Math.min(window, longestBytes), 128);
+    }
+
+    private static long largestChunk(RankPlan part, Endpoint endpoint) {
+        long chunk = CHUNK_BYTES;
+        if (part.scratchChunks() > 0) {
+            chunk = Math.min(chunk, endpoint.fabric.layout().scratchBytes() / part.scratchChunks() / 128 * 128);
+        }
+        if (part.packetChunks() > 0) {
+            long room = endpoint.fabric.layout().packetBytes() / part.packetChunks() / 64 * 64;
+            chunk = Math.min(chunk, (room - 8) / 2 / Resolver.GRANULE * Resolver.GRANULE);
+        }
+        if (chunk < Resolver.GRANULE) {
+            throw new IllegalArgumentException("a plan of " + part.ranks() + " ranks needs " + part.scratchChunks()
+                    + " scratch and " + part.packetChunks() + " packet slots: set a larger scratch");
+        }
+        return chunk;
+    }
+}

@@ -1,0 +1,86 @@
+package dev.tutti.exec;
+
+import dev.tutti.spi.RegionLayout;
+import dev.tutti.memory.Memory;
+
+/**
+ * Counters between ranks. One writer each, so a signal is a release store of a local count. Beside the counter stand the
+ * signatures of the last two launches: the receiver checks them at its first wait for a peer in a launch.
+ */
+final class Signals {
+    private Signals() {}
+
+    static void signal(long[] code, int pc, Endpoint endpoint) {
+        int channels = Record.sources(code[pc]);
+        long slot = RegionLayout.SIGNATURE + ((endpoint.launch & 1) << 3);
+        for (int i = 0; i < channels; i++) {
+            long line = code[pc + 1 + 2 * i];
+            long where = code[pc + 2 + 2 * i];
+            if (endpoint.pairs != null) {
+                Memory.putLong(line + slot + 16, endpoint.pairs.sent(peer(where)));
+            }
+            Memory.putLong(line + slot, endpoint.signed(sendSignature(endpoint, where)));
+            Memory.putLongRelease(line, ++endpoint.sent[(int) where]);
+        }
+    }
+
+    /** Whether channel {@code i} of a WAIT has its signal; if so it is consumed and its signature checked. */
+    static boolean tryWait(long[] code, int pc, int i, Endpoint endpoint) {
+        long line = code[pc + 1 + 2 * i];
+        long where = code[pc + 2 + 2 * i];
+        int wanted = endpoint.expected[(int) where] + 1;
+        if ((int) Memory.getLongAcquire(line) - wanted < 0) {
+            return false;
+        }
+        endpoint.expected[(int) where] = wanted;
+        if ((where & Record.CHECK) != 0) {
+            check(line, where, endpoint);
+        }
+        return true;
+    }
+
+    /** Waits for every channel of a WAIT. */
+    static void await(long[] code, int pc, Endpoint endpoint) {
+        int channels = Record.sources(code[pc]);
+        for (int i = 0; i < channels; i++) {
+            long line = code[pc + 1 + 2 * i];
+            long where = code[pc + 2 + 2 * i];
+            int wanted = endpoint.expected[(int) where] + 1;
+            int spins = endpoint.spins;
+            while ((int) Memory.getLongAcquire(line) - wanted < 0) {
+                if (--spins < 0) {
+                    endpoint.stall.pause();
+                } else {
+                    Thread.onSpinWait();
+                }
+            }
+            endpoint.expected[(int) where] = wanted;
+            if ((where & Record.CHECK) != 0) {
+                check(line, where, endpoint);
+            }
+        }
+    }
+
+    private static void check(long line, long where, Endpoint endpoint) {
+        long slot = RegionLayout.SIGNATURE + ((endpoint.launch & 1) << 3);
+        if (Memory.getLong(line + slot) != endpoint.signed(receiveSignature(endpoint, where))) {
+            throw endpoint.pairs == null
+                    ? endpoint.stall.mismatch()
+                    : endpoint.stall.pairMismatch(peer(where), Memory.getLong(line + slot + 16));
+        }
+    }
+
+    private static int sendSignature(Endpoint endpoint, long where) {
+        PairCounts pairs = endpoint.pairs;
+        return pairs == null ? endpoint.signature : Signature.digest(endpoint.signature, pairs.sent(peer(where)), 1);
+    }
+
+    private static int receiveSignature(Endpoint endpoint, long where) {
+        PairCounts pairs = endpoint.pairs;
+        return pairs == null ? endpoint.signature : Signature.digest(endpoint.signature, pairs.received(peer(where)), 1);
+    }
+
+    static int peer(long where) {
+        return (int) (where >>> 32) & 0xFFFF;
+    }
+}

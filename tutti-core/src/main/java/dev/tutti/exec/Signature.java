@@ -1,0 +1,68 @@
+package dev.tutti.exec;
+
+import dev.tutti.Collective;
+import dev.tutti.DataType;
+import dev.tutti.ReduceOp;
+
+/**
+ * What ranks must agree on, packed. The meta word is readable again, for messages; the 32-bit digest travels with the first
+ * transfer on each channel.
+ *
+ * <pre>
+ *   meta   8 bits collective | 8 type | 8 operator | 16 root | 24 digest of a user function's name
+ * </pre>
+ */
+public final class Signature {
+    private static final Collective[] COLLECTIVES = Collective.values();
+    private static final DataType[] TYPES = DataType.values();
+    private static final ReduceOp.Kind[] KINDS = ReduceOp.Kind.values();
+    private static final int NO_OPERATOR = 0xFF;
+
+    private Signature() {}
+
+    public static long meta(
+            Collective collective, DataType type, @org.jspecify.annotations.Nullable ReduceOp op, int root) {
+        long operator = op == null ? NO_OPERATOR : op.kind().ordinal();
+        long name = op == null || op.function() == null ? 0 : op.function().name().hashCode() & 0xFFFFFFL;
+        return collective.ordinal()
+                | (long) type.ordinal() << 8
+                | operator << 16
+                | (long) (root & 0xFFFF) << 24
+                | name << 40;
+    }
+
+    /** 32 bits of everything; never 0, so that fresh memory matches nothing. */
+    public static int digest(long meta, long count, long extra) {
+        long h = mix(meta ^ mix(count ^ mix(extra + 0x9E3779B97F4A7C15L)));
+        int digest = (int) (h ^ h >>> 32);
+        return digest == 0 ? 1 : digest;
+    }
+
+    /** Folds one more value into a running digest. */
+    public static long mix(long z) {
+        z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;
+        z = (z ^ z >>> 27) * 0x94D049BB133111EBL;
+        return z ^ z >>> 31;
+    }
+
+    /** Says in words what a rank called. */
+    public static String describe(long meta, long count) {
+        Collective collective = COLLECTIVES[(int) (meta & 0xFF)];
+        if (collective == Collective.BARRIER) {
+            return "barrier";
+        }
+        StringBuilder text = new StringBuilder(collective.toString());
+        text.append(" of ").append(count).append(' ').append(TYPES[(int) (meta >>> 8 & 0xFF)]);
+        int operator = (int) (meta >>> 16 & 0xFF);
+        if (operator != NO_OPERATOR) {
+            text.append(' ').append(KINDS[operator].name().toLowerCase(java.util.Locale.ROOT));
+            if (KINDS[operator] == ReduceOp.Kind.USER) {
+                text.append(" function #").append(Long.toHexString(meta >>> 40));
+            }
+        }
+        if (collective.isRooted()) {
+            text.append(" root ").append(meta >>> 24 & 0xFFFF);
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,236 @@
+package dev.tutti.exec;
+
+import dev.tutti.AbortedException;
+import dev.tutti.CollectiveTimeoutException;
+import dev.tutti.MismatchException;
+import dev.tutti.PeerFailedException;
+import dev.tutti.TuttiException;
+import dev.tutti.channel.Board;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What a wait does when spinning has not helped: give the core away in bounded slices, and between slices find out whether there
+ * is still something to wait for. The clock is first read here, so an operation that goes well never reads it.
+ */
+public final class Stall {
+    private static final Logger LOG = System.getLogger("dev.tutti");
+    private static final int YIELDS = 400;
+    private static final long FIRST_PARK_NANOS = 20_000;
+    private static final long LONGEST_PARK_NANOS = 500_000;
+    private static final long DIAGNOSE_EVERY_NANOS = 1_000_000;
+
+    private final Endpoint endpoint;
+    private final Board board;
+    private final long[] announced = new long[3];
+
+    private long operation;
+    private long meta;
+    private long count;
+    private long extra;
+    private long warnNanos;
+    private long timeoutNanos;
+
+    private long armedAt;
+    private long diagnosedAt;
+    private boolean armed;
+    private boolean warned;
+    private int pauses;
+    private long parkNanos;
+
+    Stall(Endpoint endpoint) {
+        this.endpoint = endpoint;
+        this.board = endpoint.board;
+    }
+
+    /** Tells which operation is waited for from now on, and for how long. */
+    void begin(long operation, long meta, long count, long extra, long warnNanos, long timeoutNanos) {
+        this.operation = operation;
+        this.meta = meta;
+        this.count = count;
+        this.extra = extra;
+        this.warnNanos = warnNanos;
+        this.timeoutNanos = timeoutNanos;
+        this.armed = false;
+        this.warned = false;
+        this.pauses = 0;
+        this.parkNanos = FIRST_PARK_NANOS;
+    }
+
+    /** Something moved: the next wait starts by yielding again. The deadline of the operation goes on. */
+    void progressed() {
+        pauses = 0;
+        parkNanos = FIRST_PARK_NANOS;
+    }
+
+    /** Waits a little; throws when there is nothing left to wait for. */
+    void pause() {
+        check();
+        if (Thread.currentThread().isInterrupted()) {
+            board.abort(
+                    Board.Reason.ABORTED,
+                    "rank " + endpoint.rank + " was interrupted in " + what(),
+                    new InterruptedException("interrupted in " + what()));
+            throw failure();
+        }
+        if (pauses++ < YIELDS) {
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(this, parkNanos);
+            parkNanos = Math.min(2 * parkNanos, LONGEST_PARK_NANOS);
+        }
+    }
+
+    /** Throws when there is nothing left to wait for; cheap enough to be called over and over. */
+    void check() {
+        if (board.isAborted()) {
+            throw failure();
+        }
+        long now = System.nanoTime();
+        if (!armed) {
+            armed = true;
+            armedAt = now;
+            diagnosedAt = now;
+            return;
+        }
+        if (now - diagnosedAt < DIAGNOSE_EVERY_NANOS) {
+            return;
+        }
+        diagnosedAt = now;
+        diagnose();
+        if (now - armedAt >= timeoutNanos) {
+            String text = what() + " on '" + endpoint.name + "' timed out after " + seconds(timeoutNanos) + " on rank "
+                    + endpoint.rank + ": " + whereEverybodyIs();
+            board.abort(Board.Reason.TIMEOUT, text, null);
+            throw failure();
+        }
+        if (!warned && now - armedAt >= warnNanos) {
+            warned = true;
+            LOG.log(
+                    Level.WARNING,
+                    "{0} on ''{1}'': rank {2} has waited {3}: {4}",
+                    what(),
+                    endpoint.name,
+                    endpoint.rank,
+                    seconds(warnNanos),
+                    whereEverybodyIs());
+        }
+    }
+
+    /** What everybody throws after an abort: the first cause, wherever it was. */
+    public TuttiException failure() {
+        String text = board.abortText();
+        Throwable cause = board.abortCause();
+        return switch (board.abortReason()) {
+            case MISMATCH -> new MismatchException(text, cause);
+            case TIMEOUT -> new CollectiveTimeoutException(text, cause);
+            case PEER_FAILED -> new PeerFailedException(text, cause);
+            case NONE, ABORTED -> new AbortedException(text, cause);
+        };
+    }
+
+    /** Aborts the communicator from outside an operation. */
+    void abort(String text, boolean timedOut) {
+        board.abort(timedOut ? Board.Reason.TIMEOUT : Board.Reason.ABORTED, text, null);
+    }
+
+    /** A signature was not the expected one: says who called what, aborts, and returns what to throw. */
+    TuttiException mismatch() {
+        if (!board.isAborted()) {
+            diagnose();
+            board.abort(Board.Reason.MISMATCH, "ranks disagree at " + what() + " on '" + endpoint.name + "'", null);
+        }
+        return failure();
+    }
+
+    TuttiException pairMismatch(int peer, long theirs) {
+        if (!board.isAborted()) {
+            diagnose();
+            board.abort(
+                    Board.Reason.MISMATCH,
+                    "ranks disagree at " + what() + " on '" + endpoint.name + "': rank " + peer + " sends " + theirs
+                            + " elements to rank " + endpoint.rank + ", which expects "
+                            + java.util.Objects.requireNonNull(endpoint.pairs).received(peer),
+                    null);
+        }
+        return failure();
+    }
+
+    TuttiException userFunctionThrew(Throwable thrown) {
+        board.abort(
+                Board.Reason.ABORTED,
+                "the reduce function threw on rank " + endpoint.rank + " in " + what() + ": " + thrown,
+                thrown);
+        return failure();
+    }
+
+    /** Looks whether some rank can never answer: it called something else, or has gone. */
+    private void diagnose() {
+        for (int peer = 0; peer < endpoint.size; peer++) {
+            if (peer == endpoint.rank) {
+                continue;
+            }
+            if (board.readOperation(peer, operation, announced)
+                    && (announced[0] != meta || announced[1] != count || announced[2] != extra)) {
+                board.abort(Board.Reason.MISMATCH, whoSaidWhat(), null);
+                throw failure();
+            }
+            if (board.isClosed(peer) && board.position(peer) < operation) {
+                board.abort(
+                        Board.Reason.PEER_FAILED,
+                        "rank " + peer + " closed '" + endpoint.name + "' before " + what() + ", which rank "
+                                + endpoint.rank + " is in",
+                        null);
+                throw failure();
+            }
+        }
+    }
+
+    private String whoSaidWhat() {
+        StringBuilder text = new StringBuilder("ranks disagree at operation #" + operation + " on '" + endpoint.name + "': ");
+        String separator = "";
+        for (int peer = 0; peer < endpoint.size; peer++) {
+            if (board.readOperation(peer, operation, announced)) {
+                text.append(separator).append("rank ").append(peer).append(" called ");
+                text.append(Signature.describe(announced[0], announced[1]));
+                if (announced[2] != 0) {
+                    text.append(" (counts ").append(Long.toHexString(announced[2] >>> 32)).append(')');
+                }
+                separator = ", ";
+            }
+        }
+        return text.append("; all ranks must make the same calls in the same order").toString();
+    }
+
+    private String whereEverybodyIs() {
+        List<String> arrived = new ArrayList<>();
+        List<String> missing = new ArrayList<>();
+        for (int peer = 0; peer < endpoint.size; peer++) {
+            long position = board.position(peer);
+            if (position >= operation) {
+                arrived.add("" + peer);
+            } else if (position == 0) {
+                missing.add(peer + " (has called nothing yet)");
+            } else {
+                String last = board.readOperation(peer, position, announced)
+                        ? Signature.describe(announced[0], announced[1])
+                        : "?";
+                missing.add(peer + " (last called #" + position + " " + last + ")");
+            }
+        }
+        return "arrived: " + String.join(", ", arrived) + "; missing: "
+                + (missing.isEmpty() ? "none, all are inside" : String.join(", ", missing));
+    }
+
+    private String what() {
+        return Signature.describe(meta, count) + " (#" + operation + ")";
+    }
+
+    private static String seconds(long nanos) {
+        return Duration.ofNanos(nanos).toString().substring(2).toLowerCase(java.util.Locale.ROOT);
+    }
+}

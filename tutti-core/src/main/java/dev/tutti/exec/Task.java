@@ -1,0 +1,137 @@
+package dev.tutti.exec;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that was started and ends later: a queued call, a send, a receive. It ends exactly once, with or without an error;
+ * then its waiting thread is woken and its callbacks run on whichever thread ended it.
+ */
+public abstract class Task {
+    private volatile boolean done;
+    private @Nullable Throwable error;
+    private @Nullable Thread waiter;
+    private @Nullable Consumer<@Nullable Throwable> callback;
+
+    /** Links tasks in a queue without a node of its own. */
+    @Nullable Task next;
+
+    /** Moves whatever this task waits for; returns as {@link Execution#advance}. */
+    protected abstract int help();
+
+    /** Called once at the end, before waiters are woken. */
+    protected void finished() {}
+
+    /** Ends every wait of this task's communicator with this reason. */
+    protected abstract void abandon(String reason, boolean timedOut);
+
+    public final boolean isDone() {
+        return done;
+    }
+
+    /** What went wrong, or null while it runs and when it went well. */
+    public final @Nullable Throwable error() {
+        return done ? error : null;
+    }
+
+    /** Ends the task. */
+    public final void complete(@Nullable Throwable cause) {
+        finished();
+        Thread waiting;
+        Consumer<@Nullable Throwable> called;
+        synchronized (this) {
+            error = cause;
+            done = true;
+            waiting = waiter;
+            called = callback;
+        }
+        if (waiting != null) {
+            LockSupport.unpark(waiting);
+        }
+        if (called != null) {
+            called.accept(cause);
+        }
+    }
+
+    /** Runs {@code action} when the task ends, or now if it has. */
+    public final void whenDone(Consumer<@Nullable Throwable> action) {
+        synchronized (this) {
+            if (!done) {
+                Consumer<@Nullable Throwable> before = callback;
+                callback = before == null ? action : cause -> {
+                    before.accept(cause);
+                    action.accept(cause);
+                };
+                return;
+            }
+        }
+        action.accept(error);
+    }
+
+    /**
+     * Waits for the end. A platform thread moves the work itself meanwhile; a virtual thread parks and leaves it to the worker.
+     *
+     * @param timeoutNanos how long at most; when it has passed the communicator is aborted
+     */
+    public final void join(long timeoutNanos) {
+        if (done) {
+            return;
+        }
+        long start = System.nanoTime();
+        boolean helps = !Thread.currentThread().isVirtual();
+        int idle = 0;
+        while (!done) {
+            int moved = helps ? help() : Execution.BLOCKED;
+            if (moved != Execution.BLOCKED) {
+                idle = 0;
+                continue;
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                abandon("interrupted", false);
+                awaitEnd();
+                return;
+            }
+            if (System.nanoTime() - start >= timeoutNanos) {
+                abandon("not done within " + java.time.Duration.ofNanos(timeoutNanos), true);
+                awaitEnd();
+                return;
+            }
+            if (!helps) {
+                parkOnce(1_000_000_000L);
+            } else if (++idle < 200) {
+                Thread.onSpinWait();
+            } else if (idle < 600) {
+                Thread.yield();
+            } else {
+                parkOnce(100_000);
+            }
+        }
+    }
+
+    /** After an abort every task ends soon: whoever moves it next sees the abort. */
+    private void awaitEnd() {
+        boolean interrupted = Thread.interrupted();
+        while (!done) {
+            if (help() == Execution.BLOCKED) {
+                parkOnce(100_000);
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void parkOnce(long nanos) {
+        synchronized (this) {
+            if (done) {
+                return;
+            }
+            waiter = Thread.currentThread();
+        }
+        LockSupport.parkNanos(this, nanos);
+        synchronized (this) {
+            waiter = null;
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package dev.tutti.exec;
+
+import dev.tutti.memory.Memory;
+import dev.tutti.reduce.Kernels;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Plain data: fold the sources, store to the destinations. Pieces are small enough that an abort is seen soon and no copy
+ * holds up a safepoint, and that with several destinations the piece just written is still in the cache.
+ */
+final class Transfers {
+    static final int PIECE = 128 << 10;
+    private static final int FAN_OUT_PIECE = 16 << 10;
+
+    private Transfers() {}
+
+    /** Runs bytes {@code [from, to)} of a DATA record. */
+    static void run(long[] code, int pc, long from, long to, Endpoint endpoint) {
+        long header = code[pc];
+        int sources = Record.sources(header);
+        int destinations = Record.destinations(header);
+        int firstSource = pc + Record.OPERANDS;
+        int firstDestination = firstSource + sources;
+        long fold = code[pc + 2];
+        int kernel = Record.kernel(fold);
+        long piece = destinations == 1 ? PIECE : FAN_OUT_PIECE;
+        for (long offset = from; offset < to; offset += piece) {
+            long bytes = Math.min(piece, to - offset);
+            long first = code[firstDestination] + offset;
+            if (kernel == Record.COPY) {
+                for (int i = 0; i < destinations; i++) {
+                    Memory.copy(code[firstSource] + offset, code[firstDestination + i] + offset, bytes);
+                }
+            } else {
+                fold(kernel, Record.scaled(fold), code, firstSource, sources, offset, first, bytes, endpoint);
+                for (int i = 1; i < destinations; i++) {
+                    Memory.copy(first, code[firstDestination + i] + offset, bytes);
+                }
+            }
+            if (bytes == piece && endpoint.board.isAborted()) {
+                throw endpoint.stall.failure();
+            }
+        }
+    }
+
+    static void fold(
+            int kernel,
+            int scaled,
+            long[] code,
+            int firstSource,
+            int sources,
+            long offset,
+            long destination,
+            long bytes,
+            Endpoint endpoint) {
+        if (kernel == Record.USER) {
+            foldByUser(code, firstSource, sources, offset, destination, bytes, endpoint);
+        } else {
+            Kernels.reduce(
+                    kernel,
+                    code,
+                    firstSource,
+                    sources,
+                    offset,
+                    destination,
+                    bytes >> endpoint.elementShift,
+                    endpoint.aux,
+                    scaled);
+        }
+    }
+
+    /**
+     * The user's function sees aligned private memory only: it may be slow, may throw, and must never see a peer's slot change
+     * under it.
+     */
+    private static void foldByUser(
+            long[] code, int firstSource, int sources, long offset, long destination, long bytes, Endpoint endpoint) {
+        long accumulator = endpoint.tileAddress;
+        long input = accumulator + Endpoint.TILE_BYTES;
+        for (long done = 0; done < bytes; done += Endpoint.TILE_BYTES) {
+            long length = Math.min(Endpoint.TILE_BYTES, bytes - done);
+            Memory.copy(code[firstSource] + offset + done, accumulator, length);
+            for (int i = 1; i < sources; i++) {
+                Memory.copy(code[firstSource + i] + offset + done, input, length);
+                callUser(accumulator, input, length, endpoint);
+            }
+            Memory.copy(accumulator, destination + done, length);
+        }
+    }
+
+    private static void callUser(long accumulator, long input, long bytes, Endpoint endpoint) {
+        MemorySegment left = Memory.ALL.asSlice(accumulator, bytes);
+        MemorySegment right = Memory.ALL.asSlice(input, bytes).asReadOnly();
+        try {
+            java.util.Objects.requireNonNull(endpoint.function).accept(left, right, bytes >> endpoint.elementShift);
+        } catch (Throwable thrown) {
+            throw endpoint.stall.userFunctionThrew(thrown);
+        }
+    }
+}

@@ -1,0 +1,286 @@
+package dev.tutti.memory;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A user's memory as one call sees it. Either <em>direct</em>: an address that stays good until the call is over (native
+ * memory that cannot be closed meanwhile), or <em>staged</em>: heap arrays, and segments of shared arenas, which another thread
+ * could close at any moment; those are only touched by checked copies.
+ *
+ * <p>Mutable and reused: filling one allocates nothing.
+ */
+public final class Operand {
+    private static final Class<?> AUTOMATIC = Arena.ofAuto().scope().getClass();
+    private static final Class<?> GLOBAL = Arena.global().scope().getClass();
+    private static final Class<?> CONFINED;
+
+    static {
+        try (Arena confined = Arena.ofConfined()) {
+            CONFINED = confined.scope().getClass();
+        }
+    }
+
+    private boolean present;
+    private long address;
+    private long bytes;
+    private @Nullable Object array;
+    private int arrayIndex;
+    private @Nullable MemorySegment segment;
+    private Operand @Nullable [] parts;
+
+    /** No memory: a root's partner, a barrier. */
+    public void clear() {
+        present = false;
+        address = 0;
+        bytes = 0;
+        array = null;
+        segment = null;
+        parts = null;
+    }
+
+    /** Memory of the library's own that outlives the call. */
+    public void setAddress(long address, long bytes) {
+        clear();
+        present = true;
+        this.address = address;
+        this.bytes = bytes;
+    }
+
+    /** A primitive array from an element on. */
+    public void setArray(Object array, int index, long bytes) {
+        clear();
+        present = true;
+        this.array = array;
+        this.arrayIndex = index;
+        this.bytes = bytes;
+    }
+
+    /** A segment of any kind; {@code mayClose} tells whether someone could close it while this call runs. */
+    public void setSegment(MemorySegment segment, boolean mayClose) {
+        clear();
+        present = true;
+        this.segment = segment;
+        this.bytes = segment.byteSize();
+        if (segment.isNative() && !mayClose) {
+            this.address = segment.address();
+        }
+    }
+
+    /** Several memories one after the other, as if they were one. */
+    public void setParts(Operand[] parts) {
+        clear();
+        present = true;
+        this.parts = parts;
+        for (Operand part : parts) {
+            bytes += part.bytes;
+        }
+    }
+
+    /** Part of what another operand describes. */
+    public void setSlice(Operand whole, long offset, long length) {
+        set(whole);
+        bytes = length;
+        if (array != null) {
+            arrayIndex += (int) (offset / scale());
+        } else if (segment != null) {
+            segment = segment.asSlice(offset, length);
+        }
+        if (address != 0) {
+            address += offset;
+        }
+    }
+
+    /** Takes over what another operand describes. */
+    public void set(Operand other) {
+        present = other.present;
+        address = other.address;
+        bytes = other.bytes;
+        array = other.array;
+        arrayIndex = other.arrayIndex;
+        segment = other.segment;
+        parts = other.parts;
+    }
+
+    /**
+     * Whether a segment could be closed by somebody else while its owner is inside a call: true for shared arenas. A confined
+     * segment's owner is the caller, who is busy; automatic and global ones live as long as they are held.
+     */
+    public static boolean mayClose(MemorySegment segment) {
+        Class<?> scope = segment.scope().getClass();
+        return scope != AUTOMATIC && scope != GLOBAL && scope != CONFINED;
+    }
+
+    public static boolean isConfined(MemorySegment segment) {
+        return segment.scope().getClass() == CONFINED;
+    }
+
+    public boolean isPresent() {
+        return present;
+    }
+
+    public boolean isDirect() {
+        return array == null && parts == null && (segment == null || address != 0);
+    }
+
+    public long address() {
+        return address;
+    }
+
+    public long bytes() {
+        return bytes;
+    }
+
+    /** Whether both describe memory that begins at the same place. */
+    public boolean isSame(Operand other) {
+        if (!present || !other.present) {
+            return false;
+        }
+        if (parts != null || other.parts != null) {
+            return parts == other.parts;
+        }
+        if (array != null || other.array != null) {
+            return array == other.array && arrayIndex == other.arrayIndex;
+        }
+        if (segment != null && other.segment != null && !segment.isNative()) {
+            return sameHeapBase(segment, other.segment) && segment.address() == other.segment.address();
+        }
+        return rawAddress() == other.rawAddress();
+    }
+
+    /** Whether both describe memory that overlaps. */
+    public boolean overlaps(long offset, long length, Operand other, long otherOffset, long otherLength) {
+        if (!present || !other.present || length == 0 || otherLength == 0 || parts != null || other.parts != null) {
+            return false;
+        }
+        long start;
+        long otherStart;
+        if (array != null || other.array != null) {
+            if (array != other.array) {
+                return false;
+            }
+            start = (long) arrayIndex * scale();
+            otherStart = (long) other.arrayIndex * other.scale();
+        } else {
+            boolean heap = segment != null && !segment.isNative();
+            boolean otherHeap = other.segment != null && !other.segment.isNative();
+            if (heap != otherHeap || (heap && !sameHeapBase(segment, other.segment))) {
+                return false;
+            }
+            start = rawAddress();
+            otherStart = other.rawAddress();
+        }
+        start += offset;
+        otherStart += otherOffset;
+        return start < otherStart + otherLength && otherStart < start + length;
+    }
+
+    /** Copies from this memory to an address. */
+    public void load(long offset, long to, long length) {
+        if (length == 0) {
+            return;
+        }
+        if (array != null) {
+            loadArray(array, offset, to, length);
+        } else if (parts != null) {
+            moveParts(parts, offset, to, length, true);
+        } else if (segment != null) {
+            MemorySegment.copy(segment, offset, Memory.ALL, to, length);
+        } else {
+            Memory.copy(address + offset, to, length);
+        }
+    }
+
+    /** Copies from an address to this memory. */
+    public void store(long offset, long from, long length) {
+        if (length == 0) {
+            return;
+        }
+        if (array != null) {
+            storeArray(array, offset, from, length);
+        } else if (parts != null) {
+            moveParts(parts, offset, from, length, false);
+        } else if (segment != null) {
+            MemorySegment.copy(Memory.ALL, from, segment, offset, length);
+        } else {
+            Memory.copy(from, address + offset, length);
+        }
+    }
+
+    private static void moveParts(Operand[] parts, long offset, long address, long length, boolean load) {
+        long start = 0;
+        for (Operand part : parts) {
+            long from = Math.max(offset, start);
+            long to = Math.min(offset + length, start + part.bytes);
+            if (from < to) {
+                if (load) {
+                    part.load(from - start, address + from - offset, to - from);
+                } else {
+                    part.store(from - start, address + from - offset, to - from);
+                }
+            }
+            start += part.bytes;
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // two arrays with equal content are still two arrays
+    private static boolean sameHeapBase(@Nullable MemorySegment a, @Nullable MemorySegment b) {
+        return a != null && b != null && a.heapBase().orElse(a) == b.heapBase().orElse(b);
+    }
+
+    private long rawAddress() {
+        return segment != null ? segment.address() : address;
+    }
+
+    private int scale() {
+        return switch (array) {
+            case byte[] _ -> 1;
+            case short[] _ -> 2;
+            case float[] _ -> 4;
+            case int[] _ -> 4;
+            case null, default -> 8;
+        };
+    }
+
+    private void loadArray(Object from, long offset, long to, long length) {
+        if (from instanceof float[]) {
+            copyIn(from, ValueLayout.JAVA_FLOAT_UNALIGNED, 2, offset, to, length);
+        } else if (from instanceof double[]) {
+            copyIn(from, ValueLayout.JAVA_DOUBLE_UNALIGNED, 3, offset, to, length);
+        } else if (from instanceof int[]) {
+            copyIn(from, ValueLayout.JAVA_INT_UNALIGNED, 2, offset, to, length);
+        } else if (from instanceof long[]) {
+            copyIn(from, ValueLayout.JAVA_LONG_UNALIGNED, 3, offset, to, length);
+        } else if (from instanceof short[]) {
+            copyIn(from, ValueLayout.JAVA_SHORT_UNALIGNED, 1, offset, to, length);
+        } else {
+            copyIn(from, ValueLayout.JAVA_BYTE, 0, offset, to, length);
+        }
+    }
+
+    private void storeArray(Object into, long offset, long from, long length) {
+        if (into instanceof float[]) {
+            copyOut(into, ValueLayout.JAVA_FLOAT_UNALIGNED, 2, offset, from, length);
+        } else if (into instanceof double[]) {
+            copyOut(into, ValueLayout.JAVA_DOUBLE_UNALIGNED, 3, offset, from, length);
+        } else if (into instanceof int[]) {
+            copyOut(into, ValueLayout.JAVA_INT_UNALIGNED, 2, offset, from, length);
+        } else if (into instanceof long[]) {
+            copyOut(into, ValueLayout.JAVA_LONG_UNALIGNED, 3, offset, from, length);
+        } else if (into instanceof short[]) {
+            copyOut(into, ValueLayout.JAVA_SHORT_UNALIGNED, 1, offset, from, length);
+        } else {
+            copyOut(into, ValueLayout.JAVA_BYTE, 0, offset, from, length);
+        }
+    }
+
+    private void copyIn(Object from, ValueLayout layout, int shift, long offset, long to, long length) {
+        MemorySegment.copy(from, arrayIndex + (int) (offset >>> shift), Memory.ALL, layout, to, (int) (length >>> shift));
+    }
+
+    private void copyOut(Object into, ValueLayout layout, int shift, long offset, long from, long length) {
+        MemorySegment.copy(Memory.ALL, layout, from, into, arrayIndex + (int) (offset >>> shift), (int) (length >>> shift));
+    }
+}

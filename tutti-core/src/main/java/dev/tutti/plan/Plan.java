@@ -1,0 +1,156 @@
+package dev.tutti.plan;
+
+import dev.tutti.Collective;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A collective algorithm as data: for each rank its lanes, for each lane its operations. A plan knows nothing of sizes,
+ * types or pointers; those come with each call. The part of a rank is written when it is first asked for.
+ *
+ * {@snippet :
+ * Plan plan = Plan.of("one-shot", Collective.ALL_REDUCE, 4, 0, Protocol.SIMPLE, MyPlans::oneShot);
+ * plan.rank(0).lanes().getFirst().forEach(System.out::println);
+ * }
+ */
+public final class Plan {
+    private final String name;
+    private final Collective collective;
+    private final int ranks;
+    private final int root;
+    private final Protocol protocol;
+    private final int lanes;
+    private final Consumer<RankBuilder> author;
+    private final AtomicReferenceArray<@Nullable RankPlan> parts;
+
+    private Plan(
+            String name,
+            Collective collective,
+            int ranks,
+            int root,
+            Protocol protocol,
+            int lanes,
+            Consumer<RankBuilder> author) {
+        this.name = Objects.requireNonNull(name, "name");
+        this.collective = Objects.requireNonNull(collective, "collective");
+        this.ranks = ranks;
+        this.root = root;
+        this.protocol = Objects.requireNonNull(protocol, "protocol");
+        this.lanes = lanes;
+        this.author = Objects.requireNonNull(author, "author");
+        this.parts = new AtomicReferenceArray<>(ranks);
+    }
+
+    /**
+     * A plan of one lane per rank, or of as many as its author writes.
+     *
+     * @param name what messages and pictures call it
+     * @param collective what it computes
+     * @param ranks how many ranks take part
+     * @param root the root of a rooted collective, else 0
+     * @param protocol how transfers announce themselves
+     * @param author writes the part of one rank
+     * @return the plan; nothing is written yet
+     */
+    public static Plan of(
+            String name, Collective collective, int ranks, int root, Protocol protocol, Consumer<RankBuilder> author) {
+        return new Plan(name, collective, ranks, root, protocol, 1, author);
+    }
+
+    /**
+     * This plan with every lane written {@code times} over, each copy on its own part of every chunk, with its own channels.
+     *
+     * @param times copies of each lane
+     * @return the wider plan
+     */
+    public Plan replicated(int times) {
+        if (times < 1) {
+            throw new IllegalArgumentException("lanes must be at least 1, got " + times);
+        }
+        return times == 1 ? this : new Plan(name, collective, ranks, root, protocol, times, author);
+    }
+
+    /**
+     * What messages and pictures call it.
+     *
+     * @return the name
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * What it computes.
+     *
+     * @return the collective
+     */
+    public Collective collective() {
+        return collective;
+    }
+
+    /**
+     * How many ranks take part.
+     *
+     * @return at least 1
+     */
+    public int ranks() {
+        return ranks;
+    }
+
+    /**
+     * The root of a rooted collective.
+     *
+     * @return the root, or 0
+     */
+    public int root() {
+        return root;
+    }
+
+    /**
+     * How transfers announce themselves.
+     *
+     * @return the protocol
+     */
+    public Protocol protocol() {
+        return protocol;
+    }
+
+    /**
+     * The part of one rank, written now if it has not been yet.
+     *
+     * @param rank whose part
+     * @return its lanes, channels and scratch
+     */
+    public RankPlan rank(int rank) {
+        RankPlan part = parts.get(rank);
+        if (part == null) {
+            RankBuilder builder = new RankBuilder(rank, ranks, root);
+            author.accept(builder);
+            part = Replication.apply(builder.build(), lanes);
+            parts.set(rank, part);
+        }
+        return part;
+    }
+
+    /**
+     * The parts of all ranks.
+     *
+     * @return one part per rank
+     */
+    public List<RankPlan> all() {
+        List<RankPlan> all = new ArrayList<>(ranks);
+        for (int rank = 0; rank < ranks; rank++) {
+            all.add(rank(rank));
+        }
+        return all;
+    }
+
+    @Override
+    public String toString() {
+        return name + "/" + protocol + " " + collective + " of " + ranks + " ranks";
+    }
+}

@@ -1,0 +1,27 @@
+package dev.tutti.spi;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The memory of all members of one communicator as one of them sees it: what a transport hands to the executor. Addresses
+ * stay good for as long as this object is reachable.
+ */
+public interface Fabric {
+    /** Where things lie in each region; the same for all members. */
+    RegionLayout layout();
+
+    /** Address, in this process, of a member's region. */
+    long region(int rank);
+
+    /** Address, in this process, of a member's scratch; makes it if nobody has needed it before. */
+    long scratch(int rank);
+
+    /** Whether there are more ranks on this host than cores, so that spinning would keep peers from running. */
+    boolean isOversubscribed();
+
+    /** Keeps what made a rank abort, for the others in this process. */
+    void keepCause(int rank, Throwable cause);
+
+    /** What made a rank abort, if that happened in this process. */
+    @Nullable Throwable cause(int rank);
+}

@@ -1,0 +1,57 @@
+package dev.tutti.spi;
+
+
+/**
+ * Where things lie in the memory that a rank gives to one communicator and that its peers write to. Every word that two
+ * ranks poll and write has a pair of cache lines of its own (the prefetcher fetches pairs).
+ *
+ * <pre>
+ *       0  identity   magic and version | rank | size
+ *     128  finished   launches that this rank has finished          written here, read by ranks about to overwrite a slot
+ *     256  position   number of the current operation | state       written here, read by whoever diagnoses a stall
+ *     384  abort      0, or who aborted and why                     written by whoever aborts, polled here
+ *     512  master     on rank 0 only: the first abort wins          compare-and-set by whoever aborts
+ *     640  cause      length, then UTF-8 text                       written here, read by the others after an abort
+ *    4096  history    the last 1024 operations, 32 bytes each       written here, read by whoever diagnoses a stall
+ *   36864  inbound    one line pair per (peer, channel):
+ *                       +0 count of signals   +16, +24 signature of the even and odd launch
+ *                       +32, +40 elements from this pair, where counts differ by pair
+ *     ...  packets    two halves by launch parity
+ *     ...  scratch    two halves by launch parity                   in memory of its own, made when first needed
+ * </pre>
+ *
+ * @param ranks size of the communicator
+ * @param channelsPerPeer inbound channels from each peer
+ * @param packetBytes size of one half of the packet area
+ * @param scratchBytes size of one half of the scratch
+ */
+public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, long scratchBytes) {
+    public static final long MAGIC_AND_VERSION = 0x5475_7474_6900_0001L;
+    public static final int LINE = 128;
+    public static final int FINISHED = 128;
+    public static final int POSITION = 256;
+    public static final int STATE = POSITION + 8;
+    public static final int ABORT = 384;
+    public static final int MASTER = 512;
+    public static final int CAUSE = 640;
+    public static final int CAUSE_BYTES = 4096 - CAUSE;
+    public static final int HISTORY = 4096;
+    public static final int HISTORY_ENTRIES = 1024;
+    public static final int HISTORY_ENTRY_BYTES = 32;
+    public static final int INBOUND = HISTORY + HISTORY_ENTRIES * HISTORY_ENTRY_BYTES;
+    /** Offset in an inbound line of the signature of the even launch; the odd one follows. */
+    public static final int SIGNATURE = 16;
+
+    public long inbound(int peer, int channel) {
+        return INBOUND + ((long) peer * channelsPerPeer + channel) * LINE;
+    }
+
+    public long packets() {
+        return (inbound(ranks, 0) + 4095) & -4096;
+    }
+
+    /** Bytes of the region, without scratch. */
+    public long bytes() {
+        return packets() + 2 * packetBytes;
+    }
+}

@@ -1,0 +1,28 @@
+package dev.tutti.spi;
+
+/**
+ * Joins ranks so that they can reach each other's memory. A communicator asks its transport once, when it is made; after that
+ * everything goes through the {@link Fabric}.
+ */
+public interface Transport extends AutoCloseable {
+    /**
+     * Makes this rank's region for a new communicator and finds those of the others. All members call it with the same id and
+     * layout, in any order.
+     *
+     * @param id names the communicator among all of this world
+     * @param rank this rank's number in it
+     * @param layout what each region must hold
+     * @return the members' memory as this rank sees it
+     */
+    Fabric join(long id, int rank, RegionLayout layout);
+
+    /**
+     * The name on the command line and in messages.
+     *
+     * @return for example {@code local}
+     */
+    String name();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,106 @@
+package dev.tutti.transport.local;
+
+import dev.tutti.spi.Fabric;
+import dev.tutti.spi.RegionLayout;
+import dev.tutti.spi.Transport;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ranks that are threads of one process: a region is plain native memory and everybody has the same address of it. Regions
+ * are freed by the collector when no member can reach them any more, so a rank that is late, or left behind by an abort, can
+ * never touch memory that has gone.
+ */
+public final class LocalTransport implements Transport {
+    private final ConcurrentHashMap<Long, Meeting> meetings = new ConcurrentHashMap<>();
+    private final boolean oversubscribed;
+
+    public LocalTransport(int ranks) {
+        this.oversubscribed = ranks > Runtime.getRuntime().availableProcessors();
+    }
+
+    @Override
+    public Fabric join(long id, int rank, RegionLayout layout) {
+        Meeting[] met = new Meeting[1];
+        meetings.compute(id, (key, meeting) -> {
+            Meeting here = meeting == null ? new Meeting(layout, oversubscribed) : meeting;
+            met[0] = here;
+            return ++here.joined == layout.ranks() ? null : here;
+        });
+        return met[0];
+    }
+
+    @Override
+    public String name() {
+        return "local";
+    }
+
+    @Override
+    public void close() {
+        meetings.clear();
+    }
+
+    /** The memory of one communicator, shared by its members. */
+    private static final class Meeting implements Fabric {
+        private final RegionLayout layout;
+        private final boolean oversubscribed;
+        private final MemorySegment[] regions;
+        private final AtomicReferenceArray<@Nullable MemorySegment> scratch;
+        private final AtomicReferenceArray<@Nullable Throwable> causes;
+        private int joined;
+
+        Meeting(RegionLayout layout, boolean oversubscribed) {
+            this.layout = layout;
+            this.oversubscribed = oversubscribed;
+            this.regions = new MemorySegment[layout.ranks()];
+            for (int rank = 0; rank < regions.length; rank++) {
+                regions[rank] = Arena.ofAuto().allocate(layout.bytes(), 4096);
+            }
+            this.scratch = new AtomicReferenceArray<>(layout.ranks());
+            this.causes = new AtomicReferenceArray<>(layout.ranks());
+        }
+
+        @Override
+        public RegionLayout layout() {
+            return layout;
+        }
+
+        @Override
+        public long region(int rank) {
+            return regions[rank].address();
+        }
+
+        @Override
+        public long scratch(int rank) {
+            MemorySegment memory = scratch.get(rank);
+            if (memory == null) {
+                synchronized (scratch) {
+                    memory = scratch.get(rank);
+                    if (memory == null) {
+                        memory = Arena.ofAuto().allocate(2 * layout.scratchBytes(), 4096);
+                        scratch.set(rank, memory);
+                    }
+                }
+            }
+            return memory.address();
+        }
+
+        @Override
+        public boolean isOversubscribed() {
+            return oversubscribed;
+        }
+
+        @Override
+        public void keepCause(int rank, Throwable cause) {
+            causes.compareAndSet(rank, null, cause);
+        }
+
+        @Override
+        public @Nullable Throwable cause(int rank) {
+            return causes.get(rank);
+        }
+    }
+}
