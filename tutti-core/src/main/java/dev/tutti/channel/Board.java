@@ -101,7 +101,7 @@ public final class Board {
         long master = fabric.region(0) + RegionLayout.MASTER;
         if (Memory.getLongAcquire(master) == 0) {
             writeCause(text);
-            Memory.compareAndSetLong(master, 0, (long) reason.ordinal() << 32 | rank);
+            Memory.compareAndSetLong(master, 0, ((long) reason.ordinal() << 32) | rank);
         }
         long decision = Memory.getLongAcquire(master);
         for (int peer = 0; peer < size; peer++) {

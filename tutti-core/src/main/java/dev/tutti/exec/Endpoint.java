@@ -140,7 +140,7 @@ public final class Endpoint {
 
     /** Flag and digest in one word: what precedes packets and what stands beside a counter. */
     long signed(int digest) {
-        return launch << 32 | digest & 0xFFFFFFFFL;
+        return (launch << 32) | (digest & 0xFFFFFFFFL);
     }
 
     void nextLaunch() {

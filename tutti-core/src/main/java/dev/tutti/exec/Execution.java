@@ -243,7 +243,7 @@ public final class Execution {
                 + call.collective().ordinal()
                 + ((long) call.type().ordinal() << 8)
                 + ((long) call.root() << 16)
-                + (call.op() == null ? 0 : (long) call.op().kind().ordinal() + 1 << 32));
+                + (call.op() == null ? 0 : (call.op().kind().ordinal() + 1L) << 32));
         int slot = (int) hash & (SHAPES - 1);
         Shape shape = shapes[slot];
         if (shape == null || !shape.matches(call)) {

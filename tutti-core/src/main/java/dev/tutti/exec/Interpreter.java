@@ -11,19 +11,19 @@ final class Interpreter {
         int pc = 0;
         while (pc < code.length) {
             long header = code[pc];
-            int kind = Record.kind(header);
-            if (kind == Record.DATA) {
+            int kind = Records.kind(header);
+            if (kind == Records.DATA) {
                 Transfers.run(code, pc, 0, code[pc + 1], endpoint);
-            } else if (kind == Record.SIGNAL) {
+            } else if (kind == Records.SIGNAL) {
                 Signals.signal(code, pc, endpoint);
-            } else if (kind == Record.WAIT) {
+            } else if (kind == Records.WAIT) {
                 Signals.await(code, pc, endpoint);
-            } else if (kind == Record.PACKETS) {
+            } else if (kind == Records.PACKETS) {
                 packets(code, pc, endpoint);
             } else {
                 throw new IllegalStateException("record kind " + kind + " needs several lanes");
             }
-            pc += Record.words(header);
+            pc += Records.words(header);
         }
     }
 

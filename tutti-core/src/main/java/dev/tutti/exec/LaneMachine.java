@@ -69,9 +69,9 @@ final class LaneMachine {
         while (pc[lane] < records.length && quantum > 0) {
             int at = pc[lane];
             long header = records[at];
-            int kind = Record.kind(header);
+            int kind = Records.kind(header);
             boolean done;
-            if (kind == Record.DATA) {
+            if (kind == Records.DATA) {
                 long from = inside[lane];
                 long to = Math.min(records[at + 1], from + quantum);
                 Transfers.run(records, at, from, to, endpoint);
@@ -79,13 +79,13 @@ final class LaneMachine {
                 moved = true;
                 inside[lane] = to;
                 done = to == records[at + 1];
-            } else if (kind == Record.SIGNAL) {
+            } else if (kind == Records.SIGNAL) {
                 Signals.signal(records, at, endpoint);
                 done = true;
-            } else if (kind == Record.WAIT) {
+            } else if (kind == Records.WAIT) {
                 done = stepWait(lane, records, at);
                 moved |= inside[lane] > 0;
-            } else if (kind == Record.PACKETS) {
+            } else if (kind == Records.PACKETS) {
                 long reached = Packets.run(records, at, inside[lane], endpoint);
                 done = reached >= 0;
                 long position = done ? reached : ~reached;
@@ -100,13 +100,13 @@ final class LaneMachine {
             }
             moved = true;
             inside[lane] = 0;
-            pc[lane] = at + Record.words(header);
+            pc[lane] = at + Records.words(header);
         }
         return moved;
     }
 
     private boolean stepWait(int lane, long[] records, int at) {
-        int channels = Record.sources(records[at]);
+        int channels = Records.sources(records[at]);
         while (inside[lane] < channels) {
             if (!Signals.tryWait(records, at, (int) inside[lane], endpoint)) {
                 return false;
@@ -118,14 +118,14 @@ final class LaneMachine {
 
     /** Semaphores and barriers join lanes of one rank; one thread drives them all, so plain fields do. */
     private boolean stepMeeting(int lane, long[] records, int at, int kind) {
-        int ids = Record.sources(records[at]);
-        if (kind == Record.RELEASE) {
+        int ids = Records.sources(records[at]);
+        if (kind == Records.RELEASE) {
             for (int i = 0; i < ids; i++) {
                 semaphores[(int) records[at + 1 + i]]++;
             }
             return true;
         }
-        if (kind == Record.ACQUIRE) {
+        if (kind == Records.ACQUIRE) {
             while (inside[lane] < ids) {
                 int id = (int) records[at + 1 + (int) inside[lane]];
                 if (semaphores[id] == 0) {

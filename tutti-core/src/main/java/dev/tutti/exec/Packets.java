@@ -22,14 +22,14 @@ final class Packets {
     static long run(long[] code, int pc, long from, Endpoint endpoint) {
         long header = code[pc];
         long bytes = code[pc + 1];
-        int flags = Record.flags(header);
-        boolean signed = (flags & Record.SIGNED) != 0;
-        int packetSources = Record.sources(header);
-        int packetDestinations = Record.destinations(header);
-        int plainSources = flags & Record.PLAIN_SOURCE;
-        int firstPacketSource = pc + Record.OPERANDS + plainSources;
+        int flags = Records.flags(header);
+        boolean signed = (flags & Records.SIGNED) != 0;
+        int packetSources = Records.sources(header);
+        int packetDestinations = Records.destinations(header);
+        int plainSources = flags & Records.PLAIN_SOURCE;
+        int firstPacketSource = pc + Records.OPERANDS + plainSources;
         int next = firstPacketSource + packetSources;
-        boolean stores = (flags & Record.PLAIN_DESTINATION) != 0;
+        boolean stores = (flags & Records.PLAIN_DESTINATION) != 0;
         long store = stores ? code[next] : 0;
         int firstPacketDestination = stores ? next + 1 : next;
 
@@ -87,13 +87,13 @@ final class Packets {
 
     private static long plain(long[] code, int pc, long position, int length, Endpoint endpoint) {
         long fold = code[pc + 2];
-        int kernel = Record.kernel(fold);
-        if (kernel == Record.COPY) {
-            return code[pc + Record.OPERANDS] + position;
+        int kernel = Records.kernel(fold);
+        if (kernel == Records.COPY) {
+            return code[pc + Records.OPERANDS] + position;
         }
         long tile = tile(endpoint, 0);
         Transfers.fold(
-                kernel, Record.scaled(fold), code, pc + Record.OPERANDS, 1, position, tile, length, endpoint);
+                kernel, Records.scaled(fold), code, pc + Records.OPERANDS, 1, position, tile, length, endpoint);
         return tile;
     }
 
@@ -111,19 +111,19 @@ final class Packets {
     private static long foldTiles(
             long[] code, int pc, int packetSources, int plainSources, long position, int length, Endpoint endpoint) {
         long fold = code[pc + 2];
-        if (Record.kernel(fold) == Record.COPY) {
+        if (Records.kernel(fold) == Records.COPY) {
             return tile(endpoint, 0);
         }
         long[] sources = endpoint.foldSources;
-        int plainPosition = plainSources == 0 ? -1 : Record.plainPosition(fold);
+        int plainPosition = plainSources == 0 ? -1 : Records.plainPosition(fold);
         int tile = 0;
         for (int i = 0; i < packetSources + plainSources; i++) {
-            sources[i] = i == plainPosition ? code[pc + Record.OPERANDS] + position : tile(endpoint, tile++);
+            sources[i] = i == plainPosition ? code[pc + Records.OPERANDS] + position : tile(endpoint, tile++);
         }
         long result = tile(endpoint, 0);
         Transfers.fold(
-                Record.kernel(fold),
-                Record.scaled(fold),
+                Records.kernel(fold),
+                Records.scaled(fold),
                 sources,
                 0,
                 packetSources + plainSources,
@@ -152,7 +152,7 @@ final class Packets {
     private static long partialWord(long source, int bytes) {
         long data = 0;
         for (int i = 0; i < bytes; i++) {
-            data |= (Memory.ALL.get(ValueLayout.JAVA_BYTE, source + i) & 0xFFL) << 8 * i;
+            data |= (Memory.ALL.get(ValueLayout.JAVA_BYTE, source + i) & 0xFFL) << (8 * i);
         }
         return data;
     }
@@ -172,7 +172,7 @@ final class Packets {
                 return false;
             }
             for (int i = 0; i < (bytes & 3); i++) {
-                Memory.ALL.set(ValueLayout.JAVA_BYTE, destination + 4L * words + i, (byte) (word >>> 8 * i));
+                Memory.ALL.set(ValueLayout.JAVA_BYTE, destination + 4L * words + i, (byte) (word >>> (8 * i)));
             }
         }
         return true;

@@ -67,9 +67,9 @@ final class Program {
         int pc = 0;
         while (pc < from.length) {
             long header = from[pc];
-            int next = pc + Record.words(header);
-            if (Record.kind(header) == Record.DATA || Record.kind(header) == Record.PACKETS) {
-                for (int i = pc + Record.OPERANDS; i < next; i++) {
+            int next = pc + Records.words(header);
+            if (Records.kind(header) == Records.DATA || Records.kind(header) == Records.PACKETS) {
+                for (int i = pc + Records.OPERANDS; i < next; i++) {
                     to[i] = address(from[i], endpoint, parity, input, output);
                 }
             }
@@ -78,12 +78,12 @@ final class Program {
     }
 
     private static long address(long operand, Endpoint endpoint, int parity, long input, long output) {
-        long offset = Record.offset(operand);
-        return switch (Record.base(operand)) {
-            case Record.INPUT -> input + offset;
-            case Record.OUTPUT -> output + offset;
-            case Record.SCRATCH -> endpoint.scratch(Record.rank(operand), parity) + offset;
-            case Record.PACKET_AREA -> endpoint.packets(Record.rank(operand), parity) + offset;
+        long offset = Records.offset(operand);
+        return switch (Records.base(operand)) {
+            case Records.INPUT -> input + offset;
+            case Records.OUTPUT -> output + offset;
+            case Records.SCRATCH -> endpoint.scratch(Records.rank(operand), parity) + offset;
+            case Records.PACKET_AREA -> endpoint.packets(Records.rank(operand), parity) + offset;
             default -> throw new IllegalStateException("operand " + Long.toHexString(operand));
         };
     }

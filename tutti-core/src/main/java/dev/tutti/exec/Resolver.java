@@ -102,18 +102,18 @@ final class Resolver {
             case NOP, FLUSH -> {} // a lane is one thread, and puts to addressable memory are done when they return
             case SIGNAL, RELAXED_SIGNAL -> signal(each.channels());
             case WAIT, RELAXED_WAIT -> await(each.channels());
-            case ACQUIRE -> semaphores(Record.ACQUIRE, each.semaphores());
-            case RELEASE -> semaphores(Record.RELEASE, each.semaphores());
+            case ACQUIRE -> semaphores(Records.ACQUIRE, each.semaphores());
+            case RELEASE -> semaphores(Records.RELEASE, each.semaphores());
             case BARRIER -> {
                 Op.Barrier barrier = java.util.Objects.requireNonNull(each.barrier());
-                emit(Record.header(Record.BARRIER, 0, 0, 0, 3), barrier.id(), barrier.lanes());
+                emit(Records.header(Records.BARRIER, 0, 0, 0, 3), barrier.id(), barrier.lanes());
             }
             default -> throw new IllegalArgumentException("cannot run " + each + " of rank " + plan.rank());
         }
     }
 
     private void signal(List<Integer> channels) {
-        emit(Record.header(Record.SIGNAL, channels.size(), 0, 0, 1 + 2 * channels.size()));
+        emit(Records.header(Records.SIGNAL, channels.size(), 0, 0, 1 + 2 * channels.size()));
         for (int id : channels) {
             RankPlan.Channel channel = channel(id);
             emit(endpoint.outbound(channel.peer(), channel.ordinal()), where(channel));
@@ -121,10 +121,10 @@ final class Resolver {
     }
 
     private void await(List<Integer> channels) {
-        emit(Record.header(Record.WAIT, channels.size(), 0, 0, 1 + 2 * channels.size()));
+        emit(Records.header(Records.WAIT, channels.size(), 0, 0, 1 + 2 * channels.size()));
         for (int id : channels) {
             RankPlan.Channel channel = channel(id);
-            long check = checked.add(channel.peer()) ? Record.CHECK : 0;
+            long check = checked.add(channel.peer()) ? Records.CHECK : 0;
             emit(endpoint.inbound(channel.peer(), channel.ordinal()), where(channel) | check);
         }
     }
@@ -139,11 +139,11 @@ final class Resolver {
     }
 
     private long where(RankPlan.Channel channel) {
-        return (long) channel.peer() << 32 | (channel.peer() * endpoint.channelsPerPeer + channel.ordinal());
+        return ((long) channel.peer() << 32) | (channel.peer() * endpoint.channelsPerPeer + channel.ordinal());
     }
 
     private void semaphores(int kind, List<Integer> ids) {
-        emit(Record.header(kind, ids.size(), 0, 0, 1 + ids.size()));
+        emit(Records.header(kind, ids.size(), 0, 0, 1 + ids.size()));
         ids.forEach(id -> emit(id.longValue()));
     }
 
@@ -153,9 +153,9 @@ final class Resolver {
         int destinations = each.destinations().size();
         int scaled = scaled(each.sources());
         emit(
-                Record.header(Record.DATA, sources, destinations, 0, Record.OPERANDS + sources + destinations),
+                Records.header(Records.DATA, sources, destinations, 0, Records.OPERANDS + sources + destinations),
                 bytes,
-                Record.fold(kernel(each, sources, scaled), scaled, 0));
+                Records.fold(kernel(each, sources, scaled), scaled, 0));
         each.sources().forEach(chunk -> emit(plainOperand(chunk)));
         each.destinations().forEach(chunk -> emit(plainOperand(chunk)));
     }
@@ -167,16 +167,16 @@ final class Resolver {
         List<Chunk> packetDestinations = each.destinations().subList(plainDestination ? 1 : 0, each.destinations().size());
         long bytes = length(each.sources().getFirst().extent());
         int scaled = plainSource && isScaled() ? each.plainPosition() : -1;
-        int flags = Record.SIGNED
-                | (plainSource ? Record.PLAIN_SOURCE : 0)
-                | (plainDestination ? Record.PLAIN_DESTINATION : 0);
+        int flags = Records.SIGNED
+                | (plainSource ? Records.PLAIN_SOURCE : 0)
+                | (plainDestination ? Records.PLAIN_DESTINATION : 0);
         int operands = each.sources().size() + each.destinations().size();
         int sources = packetSources.size() + (plainSource ? 1 : 0);
         emit(
-                Record.header(
-                        Record.PACKETS, packetSources.size(), packetDestinations.size(), flags, Record.OPERANDS + operands),
+                Records.header(
+                        Records.PACKETS, packetSources.size(), packetDestinations.size(), flags, Records.OPERANDS + operands),
                 bytes,
-                Record.fold(kernel(each, sources, scaled), scaled, each.plainPosition()));
+                Records.fold(kernel(each, sources, scaled), scaled, each.plainPosition()));
         if (plainSource) {
             emit(plainOperand(each.sources().getFirst()));
         }
@@ -206,11 +206,11 @@ final class Resolver {
     private int kernel(Op each, int sources, int scaled) {
         ReduceOp operator = each.fold() != null ? each.fold() : op;
         if (operator == null) {
-            return Record.COPY;
+            return Records.COPY;
         }
         boolean divides = operator.kind() == ReduceOp.Kind.AVG && each.finishes();
         if (sources == 1 && scaled < 0 && !divides) {
-            return Record.COPY;
+            return Records.COPY;
         }
         return switch (operator.kind()) {
             case SUM -> Kernels.id(type, Fold.SUM);
@@ -222,15 +222,15 @@ final class Resolver {
             case XOR -> Kernels.id(type, Fold.XOR);
             case AVG -> Kernels.id(type, divides ? Fold.AVG : Fold.SUM);
             case PRE_MUL_SUM -> Kernels.id(type, scaled >= 0 ? Fold.MUL_SUM : Fold.SUM);
-            case USER -> Record.USER;
+            case USER -> Records.USER;
         };
     }
 
     private long plainOperand(Chunk chunk) {
         return switch (chunk.space()) {
-            case INPUT -> Record.operand(Record.INPUT, own(chunk), offset(chunk));
-            case OUTPUT -> Record.operand(Record.OUTPUT, own(chunk), offset(chunk));
-            case SCRATCH -> Record.operand(Record.SCRATCH, chunk.rank(), chunk.index() * scratchStride);
+            case INPUT -> Records.operand(Records.INPUT, own(chunk), offset(chunk));
+            case OUTPUT -> Records.operand(Records.OUTPUT, own(chunk), offset(chunk));
+            case SCRATCH -> Records.operand(Records.SCRATCH, chunk.rank(), chunk.index() * scratchStride);
         };
     }
 
@@ -243,7 +243,7 @@ final class Resolver {
     }
 
     private long packetOperand(Chunk chunk) {
-        return Record.operand(Record.PACKET_AREA, chunk.rank(), chunk.index() * packetStride);
+        return Records.operand(Records.PACKET_AREA, chunk.rank(), chunk.index() * packetStride);
     }
 
     private long offset(Chunk chunk) {

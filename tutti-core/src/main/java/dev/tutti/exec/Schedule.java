@@ -52,6 +52,7 @@ public final class Schedule implements Progress.Moving {
      *
      * @return false if the call has to queue; then the lock is not held
      */
+    @SuppressWarnings("LockNotBeforeTry") // released by exit, in the caller's finally block
     public boolean enter() {
         lock.lock();
         if (queued == 0 && !Thread.currentThread().isVirtual()) {

@@ -66,7 +66,7 @@ final class Shape {
 
     /** Scalars of preMulSum may differ from call to call; everything else is the same object or another shape. */
     private static boolean sameOperator(@Nullable ReduceOp a, @Nullable ReduceOp b) {
-        return a == b || a != null && b != null && a.kind() == b.kind() && a.function() == b.function();
+        return a == b || (a != null && b != null && a.kind() == b.kind() && a.function() == b.function());
     }
 
     /** The program for round {@code round}; the last round may be shorter than the others. */

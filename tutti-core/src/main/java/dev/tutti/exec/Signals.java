@@ -11,7 +11,7 @@ final class Signals {
     private Signals() {}
 
     static void signal(long[] code, int pc, Endpoint endpoint) {
-        int channels = Record.sources(code[pc]);
+        int channels = Records.sources(code[pc]);
         long slot = RegionLayout.SIGNATURE + ((endpoint.launch & 1) << 3);
         for (int i = 0; i < channels; i++) {
             long line = code[pc + 1 + 2 * i];
@@ -33,7 +33,7 @@ final class Signals {
             return false;
         }
         endpoint.expected[(int) where] = wanted;
-        if ((where & Record.CHECK) != 0) {
+        if ((where & Records.CHECK) != 0) {
             check(line, where, endpoint);
         }
         return true;
@@ -41,7 +41,7 @@ final class Signals {
 
     /** Waits for every channel of a WAIT. */
     static void await(long[] code, int pc, Endpoint endpoint) {
-        int channels = Record.sources(code[pc]);
+        int channels = Records.sources(code[pc]);
         for (int i = 0; i < channels; i++) {
             long line = code[pc + 1 + 2 * i];
             long where = code[pc + 2 + 2 * i];
@@ -55,7 +55,7 @@ final class Signals {
                 }
             }
             endpoint.expected[(int) where] = wanted;
-            if ((where & Record.CHECK) != 0) {
+            if ((where & Records.CHECK) != 0) {
                 check(line, where, endpoint);
             }
         }

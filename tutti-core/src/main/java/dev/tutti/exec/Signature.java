@@ -25,24 +25,24 @@ public final class Signature {
         long operator = op == null ? NO_OPERATOR : op.kind().ordinal();
         long name = op == null || op.function() == null ? 0 : op.function().name().hashCode() & 0xFFFFFFL;
         return collective.ordinal()
-                | (long) type.ordinal() << 8
-                | operator << 16
-                | (long) (root & 0xFFFF) << 24
-                | name << 40;
+                | ((long) type.ordinal() << 8)
+                | (operator << 16)
+                | ((long) (root & 0xFFFF) << 24)
+                | (name << 40);
     }
 
     /** 32 bits of everything; never 0, so that fresh memory matches nothing. */
     public static int digest(long meta, long count, long extra) {
         long h = mix(meta ^ mix(count ^ mix(extra + 0x9E3779B97F4A7C15L)));
-        int digest = (int) (h ^ h >>> 32);
+        int digest = (int) (h ^ (h >>> 32));
         return digest == 0 ? 1 : digest;
     }
 
     /** Folds one more value into a running digest. */
     public static long mix(long z) {
-        z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;
-        z = (z ^ z >>> 27) * 0x94D049BB133111EBL;
-        return z ^ z >>> 31;
+        z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
+        z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
+        return z ^ (z >>> 31);
     }
 
     /** Says in words what a rank called. */
@@ -52,8 +52,8 @@ public final class Signature {
             return "barrier";
         }
         StringBuilder text = new StringBuilder(collective.toString());
-        text.append(" of ").append(count).append(' ').append(TYPES[(int) (meta >>> 8 & 0xFF)]);
-        int operator = (int) (meta >>> 16 & 0xFF);
+        text.append(" of ").append(count).append(' ').append(TYPES[(int) ((meta >>> 8) & 0xFF)]);
+        int operator = (int) ((meta >>> 16) & 0xFF);
         if (operator != NO_OPERATOR) {
             text.append(' ').append(KINDS[operator].name().toLowerCase(java.util.Locale.ROOT));
             if (KINDS[operator] == ReduceOp.Kind.USER) {
@@ -61,7 +61,7 @@ public final class Signature {
             }
         }
         if (collective.isRooted()) {
-            text.append(" root ").append(meta >>> 24 & 0xFFFF);
+            text.append(" root ").append((meta >>> 24) & 0xFFFF);
         }
         return text.toString();
     }

@@ -17,22 +17,22 @@ final class Transfers {
     /** Runs bytes {@code [from, to)} of a DATA record. */
     static void run(long[] code, int pc, long from, long to, Endpoint endpoint) {
         long header = code[pc];
-        int sources = Record.sources(header);
-        int destinations = Record.destinations(header);
-        int firstSource = pc + Record.OPERANDS;
+        int sources = Records.sources(header);
+        int destinations = Records.destinations(header);
+        int firstSource = pc + Records.OPERANDS;
         int firstDestination = firstSource + sources;
         long fold = code[pc + 2];
-        int kernel = Record.kernel(fold);
+        int kernel = Records.kernel(fold);
         long piece = destinations == 1 ? PIECE : FAN_OUT_PIECE;
         for (long offset = from; offset < to; offset += piece) {
             long bytes = Math.min(piece, to - offset);
             long first = code[firstDestination] + offset;
-            if (kernel == Record.COPY) {
+            if (kernel == Records.COPY) {
                 for (int i = 0; i < destinations; i++) {
                     Memory.copy(code[firstSource] + offset, code[firstDestination + i] + offset, bytes);
                 }
             } else {
-                fold(kernel, Record.scaled(fold), code, firstSource, sources, offset, first, bytes, endpoint);
+                fold(kernel, Records.scaled(fold), code, firstSource, sources, offset, first, bytes, endpoint);
                 for (int i = 1; i < destinations; i++) {
                     Memory.copy(first, code[firstDestination + i] + offset, bytes);
                 }
@@ -53,7 +53,7 @@ final class Transfers {
             long destination,
             long bytes,
             Endpoint endpoint) {
-        if (kernel == Record.USER) {
+        if (kernel == Records.USER) {
             foldByUser(code, firstSource, sources, offset, destination, bytes, endpoint);
         } else {
             Kernels.reduce(

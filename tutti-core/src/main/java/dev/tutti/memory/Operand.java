@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Mutable and reused: filling one allocates nothing.
  */
+@SuppressWarnings("ReferenceEquality") // two arrays with equal content are still two arrays
 public final class Operand {
     private static final Class<?> AUTOMATIC = Arena.ofAuto().scope().getClass();
     private static final Class<?> GLOBAL = Arena.global().scope().getClass();
@@ -225,7 +226,6 @@ public final class Operand {
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // two arrays with equal content are still two arrays
     private static boolean sameHeapBase(@Nullable MemorySegment a, @Nullable MemorySegment b) {
         return a != null && b != null && a.heapBase().orElse(a) == b.heapBase().orElse(b);
     }

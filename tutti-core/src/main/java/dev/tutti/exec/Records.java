@@ -17,7 +17,7 @@ package dev.tutti.exec;
  *   operand   8 bits base | 16 rank | 40 offset
  * </pre>
  */
-final class Record {
+final class Records {
     static final int DATA = 1;
     static final int PACKETS = 2;
     static final int SIGNAL = 3;
@@ -46,10 +46,10 @@ final class Record {
 
     private static final long OFFSET_MASK = (1L << 40) - 1;
 
-    private Record() {}
+    private Records() {}
 
     static long header(int kind, int sources, int destinations, int flags, int words) {
-        return kind | (long) sources << 8 | (long) destinations << 24 | (long) flags << 40 | (long) words << 48;
+        return kind | ((long) sources << 8) | ((long) destinations << 24) | ((long) flags << 40) | ((long) words << 48);
     }
 
     static int kind(long header) {
@@ -73,7 +73,7 @@ final class Record {
     }
 
     static long fold(int kernel, int scaled, int plainPosition) {
-        return kernel | (long) (scaled + 1) << 16 | (long) plainPosition << 32;
+        return kernel | ((long) (scaled + 1) << 16) | ((long) plainPosition << 32);
     }
 
     static int kernel(long fold) {
@@ -92,7 +92,7 @@ final class Record {
         if (offset < 0 || offset > OFFSET_MASK) {
             throw new IllegalArgumentException("offset " + offset + " is beyond 1 TiB");
         }
-        return (long) base << 56 | (long) rank << 40 | offset;
+        return ((long) base << 56) | ((long) rank << 40) | offset;
     }
 
     static int base(long operand) {
