@@ -14,6 +14,7 @@ import java.util.function.Consumer;
  * @param protocol how its transfers announce themselves
  * @param foldsInRankOrder whether every element is exactly ((x0 op x1) op x2) …, as a function that is not commutative needs
  * @param ragged whether blocks may have different lengths
+ * @param readsPeers whether ranks read each other's scratch, for which it must be addressable
  * @param author writes the part of one rank
  * @param cost how long it should take
  */
@@ -23,6 +24,7 @@ public record Algorithm(
         Protocol protocol,
         boolean foldsInRankOrder,
         boolean ragged,
+        boolean readsPeers,
         Consumer<RankBuilder> author,
         Cost cost) {
 

@@ -8,13 +8,17 @@ import dev.tutti.plan.Protocol;
 import dev.tutti.plan.RankBuilder;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** All built-in algorithms, those that are preferred among equals first. */
+/**
+ * All built-in algorithms. Of two that cost the same the first is taken, so those with the shapes that executors know best
+ * come first. The cost formulas are those in the pictures of each algorithm, plus what operations and operands cost.
+ */
 public final class Algorithms {
     private static final Map<Collective, List<Algorithm>> ALL = all();
 
@@ -51,28 +55,33 @@ public final class Algorithms {
      * @return for example {@code one-shot (simple, packet), ring (simple)}
      */
     public static String names(Collective collective) {
-        return of(collective).stream().map(Algorithm::name).distinct().map(name -> name + of(collective).stream()
-                        .filter(each -> each.name().equals(name))
-                        .map(each -> each.protocol().toString())
-                        .collect(Collectors.joining(", ", " (", ")")))
+        return of(collective).stream()
+                .collect(Collectors.groupingBy(
+                        Algorithm::name,
+                        LinkedHashMap::new,
+                        Collectors.mapping(each -> each.protocol().toString(), Collectors.joining(", ", " (", ")"))))
+                .entrySet()
+                .stream()
+                .map(entry -> entry.getKey() + entry.getValue())
                 .collect(Collectors.joining(", "));
     }
 
     private static Map<Collective, List<Algorithm>> all() {
         Map<Collective, List<Algorithm>> all = new EnumMap<>(Collective.class);
         for (Collective collective : Collective.values()) {
-            Family family = new Family(collective);
+            Family family = new Family(collective, new ArrayList<>());
             switch (collective) {
                 case ALL_REDUCE -> allReduce(family);
                 case REDUCE -> reduce(family);
                 case BROADCAST -> broadcast(family);
                 case ALL_GATHER -> allGather(family);
                 case REDUCE_SCATTER -> reduceScatter(family);
+                case GATHER -> gather(family);
+                case SCATTER -> scatter(family);
                 case ALL_TO_ALL -> allToAll(family);
                 case BARRIER -> barrier(family);
                 case SCAN -> scan(family);
                 case EXSCAN -> exscan(family);
-                case GATHER, SCATTER -> {}
             }
             all.put(collective, List.copyOf(family.members));
         }
@@ -80,69 +89,198 @@ public final class Algorithms {
     }
 
     private static void allReduce(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotAllReduce,
-                (n, b, c) -> c.plain(n, 1, 4, 4 * n, (n - 1.0) * b, (double) n * b));
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllReduce,
-                (n, b, c) -> c.packets(n, 1, 2, 2 * n, (n - 1.0) * b, (double) n * b));
-        family.inOrder("two-shot", SIMPLE, AllPairs::twoShotAllReduce,
-                (n, b, c) -> c.plain(n, 2, 2 * n + 3, 9 * n, 3.0 * (n - 1) / n * b, b));
-        family.inOrder("two-shot", PACKET, AllPairsPackets::twoShotAllReduce,
-                (n, b, c) -> c.packets(n, 2, 2 * n, 4 * n, 2.0 * (n - 1) / n * b, b));
+        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotAllReduce, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.shared(n, c.work(4, 4.0 * n, (n - 1.0) * b, 1.0 * n * b));
+        });
+        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllReduce, (n, b, c) -> {
+            return c.packetSteps(n, 1) + c.shared(n, c.packetWork(2, 2.0 * n, (n - 1.0) * b, 1.0 * n * b));
+        });
+        family.reading("one-shot-read", AllPairsRead::oneShotAllReduce, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.shared(n, c.work(4, 3.0 * n + 2, b, 1.0 * n * b));
+        });
+        family.inOrder("two-shot", SIMPLE, AllPairs::twoShotAllReduce, (n, b, c) -> {
+            return c.steps(n, 2, b, n) + c.shared(n, c.work(2 * n + 3, 10.0 * n, 3.0 * (n - 1) / n * b, b));
+        });
+        family.inOrder("two-shot", PACKET, AllPairsPackets::twoShotAllReduce, (n, b, c) -> {
+            return c.packetSteps(n, 2) + c.shared(n, c.packetWork(2 * n, 6.0 * n, 2.0 * (n - 1) / n * b, b));
+        });
+        family.reading("two-shot-read", AllPairsRead::twoShotAllReduce, (n, b, c) -> {
+            return c.steps(n, 2, b, n) + c.shared(n, c.work(2 * n + 3, 9.0 * n, (2.0 * n - 1) / n * b, b));
+        });
+        family.anyOrder("ring", Ring::allReduce, (n, b, c) -> {
+            double share = (n - 1.0) / n * b;
+            return c.steps(n, 2.0 * (n - 1), b, n) + c.shared(n, c.work(6.0 * n, 10.0 * n, 2 * share, 2 * share));
+        });
+        family.anyOrder("tree", BinomialTree::allReduce, (n, b, c) -> {
+            double root = c.work(3, 4.0 * log2(n), 1.0 * log2(n) * b, (log2(n) + 1.0) * b);
+            return c.steps(n, 2.0 * log2(n), b, 1) + c.rooted(n, root, c.work(5, 10, 2.0 * b, b));
+        });
+        family.anyOrder("halving-doubling", HalvingDoubling::allReduce, (n, b, c) -> {
+            double share = (n - 1.0) / n * b;
+            return c.steps(n, 2.0 * log2(n), b, n)
+                    + c.shared(n, c.work(2.0 * n + 4 * log2(n), 6.0 * n, 2 * share, 2 * share + b / (double) n));
+        });
     }
 
     private static void reduce(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotReduce,
-                (n, b, c) -> c.plain(n, 1, 3, 2 * n, b, b) + (n - 1.0) * b * c.foldNanosPerByte());
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotReduce,
-                (n, b, c) -> c.packets(n, 1, 2, 2 * n, b, b) + (n - 1.0) * b * c.foldNanosPerByte());
+        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotReduce, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.rooted(n, c.work(2, 2.0 * n, 0, 1.0 * n * b), c.work(2, 3, b, 0));
+        });
+        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotReduce, (n, b, c) -> {
+            return c.packetSteps(n, 1) + c.rooted(n, c.packetWork(1, n, 0, 1.0 * n * b), c.packetWork(1, 2, b, 0));
+        });
+        family.anyOrder("tree", BinomialTree::reduce, (n, b, c) -> {
+            double root = c.work(2, 2.0 * log2(n), 0, (log2(n) + 1.0) * b);
+            return c.steps(n, log2(n), b, 1) + c.rooted(n, root, c.work(2, 3, 0, 2.0 * b));
+        });
+        family.anyOrder("ring", Ring::reduce, (n, b, c) -> {
+            double share = (n - 1.0) / n * b;
+            double other = c.work(3.0 * n, 5.0 * n, b / (double) n, 2 * share);
+            return c.steps(n, n, b, n) + c.rooted(n, other + c.work(n, 2.0 * n, share, 0), other);
+        });
     }
 
     private static void broadcast(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotBroadcast,
-                (n, b, c) -> c.plain(n, 1, 2, 2 * n, 2.0 * b, 0) + (n - 1.0) * b * c.copyNanosPerByte());
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotBroadcast,
-                (n, b, c) -> c.packets(n, 1, 2, n, (n - 1.0) * b, 0));
+        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotBroadcast, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.rooted(n, c.work(2, 2.0 * n, 1.0 * n * b, 0), c.work(2, 3, b, 0));
+        });
+        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotBroadcast, (n, b, c) -> {
+            return c.packetSteps(n, 1) + c.rooted(n, c.packetWork(2, n, (n - 1.0) * b, 0), c.work(1, 2, 0, 0));
+        });
+        family.reading("one-shot-read", AllPairsRead::oneShotBroadcast, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.rooted(n, c.work(3, 3.0 + n, 2.0 * b, 0), c.work(2, 3, b, 0));
+        });
+        family.inOrder("two-shot", SIMPLE, AllPairs::twoShotBroadcast, (n, b, c) -> {
+            return c.steps(n, 2, b, n)
+                    + c.rooted(n, c.work(n + 1, 4.0 * n, 3.0 * b, 0), c.work(n + 3, 4.0 * n, 2.0 * b, 0));
+        });
+        family.inOrder("tree", SIMPLE, BinomialTree::broadcast, (n, b, c) -> {
+            double root = c.work(2, 3.0 * log2(n), (log2(n) + 1.0) * b, 0);
+            return c.steps(n, log2(n), b, 1) + c.rooted(n, root, c.work(3, 6, 2.0 * b, 0));
+        });
+        family.inOrder("chain", SIMPLE, Chain::broadcast, (n, b, c) -> {
+            double pieces = Chain.PIECES;
+            return c.steps(n, n + pieces - 2, b, pieces) + c.shared(n, c.work(3 * pieces, 5 * pieces, 2.0 * b, 0));
+        });
     }
 
     private static void allGather(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotAllGather,
-                (n, b, c) -> c.plain(n, 1, n + 2, 4 * n, 2.0 * n * b, 0));
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllGather,
-                (n, b, c) -> c.packets(n, 1, n + 1, 2 * n, (double) n * b, 0));
+        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotAllGather, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.shared(n, c.work(n + 2, 5.0 * n, (2.0 * n - 1) * b, 0));
+        });
+        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllGather, (n, b, c) -> {
+            return c.packetSteps(n, 1) + c.shared(n, c.packetWork(n + 1, 3.0 * n, (n - 1.0) * b, 0));
+        });
+        family.reading("one-shot-read", AllPairsRead::oneShotAllGather, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.shared(n, c.work(n + 3, 4.0 * n + 2, (n + 1.0) * b, 0));
+        });
+        family.inOrder("ring", SIMPLE, Ring::allGather, (n, b, c) -> {
+            return c.steps(n, n - 1, b, 1) + c.shared(n, c.work(3.0 * n, 5.0 * n, (2.0 * n - 1) * b, 0));
+        });
+        family.inOrder("doubling", SIMPLE, HalvingDoubling::allGather, (n, b, c) -> {
+            return c.steps(n, log2(n), b, 1)
+                    + c.shared(n, c.work(n + 2.0 * log2(n), 3.0 * n + 2 * log2(n), (2.0 * n - 1) * b, 0));
+        });
     }
 
     private static void reduceScatter(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotReduceScatter,
-                (n, b, c) -> c.plain(n, 1, n + 2, 4 * n, (n - 1.0) * b, (double) n * b));
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotReduceScatter,
-                (n, b, c) -> c.packets(n, 1, n, 2 * n, (n - 1.0) * b, (double) n * b));
+        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotReduceScatter, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.shared(n, c.work(n + 2, 5.0 * n, (n - 1.0) * b, 1.0 * n * b));
+        });
+        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotReduceScatter, (n, b, c) -> {
+            return c.packetSteps(n, 1) + c.shared(n, c.packetWork(n, 3.0 * n, (n - 1.0) * b, 1.0 * n * b));
+        });
+        family.anyOrder("ring", Ring::reduceScatter, (n, b, c) -> {
+            return c.steps(n, n - 1, b, 1) + c.shared(n, c.work(3.0 * n, 5.0 * n, b, 2.0 * (n - 1) * b));
+        });
+        family.anyOrder("halving", HalvingDoubling::reduceScatter, (n, b, c) -> {
+            return c.steps(n, log2(n), b, 1)
+                    + c.shared(n, c.work(n + 2.0 * log2(n), 3.0 * n + 2 * log2(n), n / 2.0 * b, 1.5 * (n - 1) * b));
+        });
+    }
+
+    private static void gather(Family family) {
+        family.inOrder("linear", SIMPLE, Linear::gather, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.rooted(n, c.work(n + 1, 3.0 * n, 1.0 * n * b, 0), c.work(2, 3, b, 0));
+        });
+        family.inOrder("linear", PACKET, Linear::gatherPackets, (n, b, c) -> {
+            return c.packetSteps(n, 1) + c.rooted(n, c.packetWork(n, 2.0 * n, 0, 0), c.packetWork(1, 2, b, 0));
+        });
+        family.even("tree", BinomialTree::gather, (n, b, c) -> {
+            return c.steps(n, log2(n), b, 1)
+                    + c.rooted(n, c.work(n + 1, 3.0 * n, 1.0 * n * b, 0), c.work(4, 6, log2(n) / 2.0 * b, 0));
+        });
+    }
+
+    private static void scatter(Family family) {
+        family.inOrder("linear", SIMPLE, Linear::scatter, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.rooted(n, c.work(n + 1, 3.0 * n, 1.0 * n * b, 0), c.work(2, 3, b, 0));
+        });
+        family.inOrder("linear", PACKET, Linear::scatterPackets, (n, b, c) -> {
+            return c.packetSteps(n, 1) + c.rooted(n, c.packetWork(n, 2.0 * n, (n - 1.0) * b, 0), c.work(1, 2, 0, 0));
+        });
+        family.even("tree", BinomialTree::scatter, (n, b, c) -> {
+            return c.steps(n, log2(n), b, 1)
+                    + c.rooted(n, c.work(n + 1, 3.0 * n, 1.0 * n * b, 0), c.work(4, 6, log2(n) / 2.0 * b, 0));
+        });
     }
 
     private static void allToAll(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotAllToAll,
-                (n, b, c) -> c.plain(n, 1, 2 * n + 1, 5 * n, 2.0 * n * b, 0));
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllToAll,
-                (n, b, c) -> c.packets(n, 1, 2 * n, 2 * n, (double) n * b, 0));
+        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotAllToAll, (n, b, c) -> {
+            return c.steps(n, 1, b, 1) + c.shared(n, c.work(2 * n + 1, 6.0 * n, (2.0 * n - 1) * b, 0));
+        });
+        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllToAll, (n, b, c) -> {
+            return c.packetSteps(n, 1) + c.shared(n, c.packetWork(2 * n, 4.0 * n, (n - 1.0) * b, 0));
+        });
+        family.inOrder("pairwise", SIMPLE, Pairwise::allToAll, (n, b, c) -> {
+            return c.steps(n, n - 1, b, 1) + c.shared(n, c.work(4.0 * n, 6.0 * n, (2.0 * n - 1) * b, 0));
+        });
     }
 
     private static void barrier(Family family) {
-        family.inOrder("flat", SIMPLE, Barriers::flat, (n, b, c) -> c.plain(n, 1, 2, 2 * n, 0, 0));
-        family.inOrder("dissemination", SIMPLE, Barriers::dissemination,
-                (n, b, c) -> c.plain(n, log2(n), 2 * log2(n), 2 * log2(n), 0, 0));
+        family.inOrder("flat", SIMPLE, Barriers::flat, (n, b, c) -> {
+            return c.steps(n, 1, 0, 1) + c.shared(n, c.work(2, 2.0 * n, 0, 0));
+        });
+        family.inOrder("dissemination", SIMPLE, Barriers::dissemination, (n, b, c) -> {
+            return c.steps(n, log2(n), 0, 1) + c.shared(n, c.work(2.0 * log2(n), 2.0 * log2(n), 0, 0));
+        });
+        family.inOrder("tree", SIMPLE, BinomialTree::barrier, (n, b, c) -> {
+            return c.steps(n, 2.0 * log2(n), 0, 1) + c.shared(n, c.work(4, 4, 0, 0));
+        });
     }
 
     private static void scan(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotScan,
-                (n, b, c) -> c.plain(n, 1, 4, 2 * n, (n - 1.0) / 2 * b, (n + 1.0) / 2 * b));
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotScan,
-                (n, b, c) -> c.packets(n, 1, 2, n, (n - 1.0) / 2 * b, (n + 1.0) / 2 * b));
+        prefixes(family, AllPairs::oneShotScan, AllPairsPackets::oneShotScan, AllPairsRead::oneShotScan, Chain::scan);
     }
 
     private static void exscan(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotExscan,
-                (n, b, c) -> c.plain(n, 1, 4, 2 * n, (n - 1.0) / 2 * b, (n + 1.0) / 2 * b));
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotExscan,
-                (n, b, c) -> c.packets(n, 1, 2, n, (n - 1.0) / 2 * b, (n + 1.0) / 2 * b));
+        prefixes(
+                family, AllPairs::oneShotExscan, AllPairsPackets::oneShotExscan, AllPairsRead::oneShotExscan, Chain::exscan);
+    }
+
+    private static void prefixes(
+            Family family,
+            Consumer<RankBuilder> oneShot,
+            Consumer<RankBuilder> packets,
+            Consumer<RankBuilder> read,
+            Consumer<RankBuilder> chain) {
+        family.inOrder("one-shot", SIMPLE, oneShot, (n, b, c) -> {
+            double mean = c.work(4, 2.0 * n, (n - 1.0) / 2 * b, (n + 1.0) / 2 * b);
+            return c.steps(n, 1, b, 1) + Math.max(c.work(4, 4.0 * n, 0, 1.0 * n * b), c.shared(n, mean));
+        });
+        family.inOrder("one-shot", PACKET, packets, (n, b, c) -> {
+            double mean = c.packetWork(2, n, (n - 1.0) / 2 * b, (n + 1.0) / 2 * b);
+            return c.packetSteps(n, 1) + Math.max(c.packetWork(2, n, (n - 1.0) * b, 1.0 * n * b), c.shared(n, mean));
+        });
+        family.reading("one-shot-read", read, (n, b, c) -> {
+            double mean = c.work(4, 2.0 * n, b, (n + 1.0) / 2 * b);
+            return c.steps(n, 1, b, 1) + Math.max(c.work(4, 4.0 * n, b, 1.0 * n * b), c.shared(n, mean));
+        });
+        family.inOrder("chain", SIMPLE, chain, (n, b, c) -> {
+            double each = c.work(3, 6, b, 2.0 * b);
+            double first = Math.min(b, c.chunkBytes()) * (c.copyNanosPerByte() + 2 * c.foldNanosPerByte());
+            return c.steps(n, n - 1, 0, 1) + (n - 1) * first + c.steps(n, 1, b, 1) + c.shared(n, each);
+        });
     }
 
     /** Steps of an algorithm that doubles what it knows in each; 0 for one rank. */
@@ -151,12 +289,21 @@ public final class Algorithms {
     }
 
     private record Family(Collective collective, List<Algorithm> members) {
-        Family(Collective collective) {
-            this(collective, new ArrayList<>());
+        void inOrder(String name, Protocol protocol, Consumer<RankBuilder> author, Cost cost) {
+            members.add(new Algorithm(name, collective, protocol, true, protocol == SIMPLE, false, author, cost));
         }
 
-        void inOrder(String name, Protocol protocol, Consumer<RankBuilder> author, Cost cost) {
-            members.add(new Algorithm(name, collective, protocol, true, protocol == SIMPLE, author, cost));
+        void anyOrder(String name, Consumer<RankBuilder> author, Cost cost) {
+            members.add(new Algorithm(name, collective, SIMPLE, false, true, false, author, cost));
+        }
+
+        void reading(String name, Consumer<RankBuilder> author, Cost cost) {
+            members.add(new Algorithm(name, collective, SIMPLE, true, true, true, author, cost));
+        }
+
+        /** An algorithm in which ranks pass on blocks of others, whose lengths only the root would know. */
+        void even(String name, Consumer<RankBuilder> author, Cost cost) {
+            members.add(new Algorithm(name, collective, SIMPLE, true, false, false, author, cost));
         }
     }
 }

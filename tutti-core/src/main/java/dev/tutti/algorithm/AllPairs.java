@@ -10,6 +10,7 @@ import static dev.tutti.algorithm.Peers.slots;
 import dev.tutti.plan.Chunk;
 import dev.tutti.plan.Lane;
 import dev.tutti.plan.RankBuilder;
+import java.util.stream.IntStream;
 
 /**
  * Every rank writes to every other at once: the fewest steps there are. Slot s of a rank's scratch is written by rank s.
@@ -84,6 +85,44 @@ final class AllPairs {
             lane.signal(channels(me, me.peers()));
         } else {
             lane.await(me.channel(me.root())).copy(me.scratch(0, me.output(0)), me.output(0));
+        }
+    }
+
+    /**
+     * Broadcast in two steps: the root deals out one chunk to each, and each passes its chunk on to all.
+     *
+     * <pre>
+     *            chunk 0  chunk 1  chunk 2                chunk 0  chunk 1  chunk 2
+     *   root     x        →1       →2      ──deal──►
+     *   rank 1            x                               ←root    x→2      ←2
+     *   rank 2                     x                      ←root    ←1       x→1
+     * </pre>
+     *
+     * The root sends its own chunk to all itself. Cost: 2 steps, about 2·S copied by each.
+     */
+    static void twoShotBroadcast(RankBuilder me) {
+        int n = me.size();
+        Lane lane = me.chunksPerBlock(n).scratchSlots(n).lane();
+        if (me.rank() == me.root()) {
+            Chunk own = me.input(me.rank());
+            lane.copy(own, and(me.output(me.rank()), slots(me, me.rank(), own, me.peers())));
+            for (int peer : me.peers()) {
+                Chunk dealt = me.input(peer);
+                lane.copy(dealt, me.output(peer), me.scratchOf(peer, peer, dealt));
+            }
+            lane.signal(channels(me, me.peers()));
+            return;
+        }
+        int[] others =
+                IntStream.of(me.peers()).filter(peer -> peer != me.root()).toArray();
+        Chunk own = me.output(me.rank());
+        lane.await(me.channel(me.root()));
+        lane.copy(me.scratch(me.rank(), own), and(own, slots(me, me.rank(), own, others)));
+        lane.signal(channels(me, others));
+        lane.copy(me.scratch(me.root(), me.output(me.root())), me.output(me.root()));
+        lane.await(channels(me, others));
+        for (int peer : others) {
+            lane.copy(me.scratch(peer, me.output(peer)), me.output(peer));
         }
     }
 

@@ -2,6 +2,7 @@ package dev.tutti.algorithm;
 
 import static dev.tutti.algorithm.Peers.channels;
 
+import dev.tutti.plan.Lane;
 import dev.tutti.plan.RankBuilder;
 
 /** Signals without data. */
@@ -37,11 +38,9 @@ final class Barriers {
      */
     static void dissemination(RankBuilder me) {
         int n = me.size();
+        Lane lane = me.lane();
         for (int distance = 1; distance < n; distance *= 2) {
-            me.lane()
-                    .signal(me.channel((me.rank() + distance) % n))
-                    .await(me.channel((me.rank() + n - distance) % n));
+            lane.signal(me.channel((me.rank() + distance) % n)).await(me.channel((me.rank() + n - distance) % n));
         }
-        me.lane();
     }
 }

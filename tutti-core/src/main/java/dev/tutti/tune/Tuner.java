@@ -21,14 +21,26 @@ public final class Tuner {
     static final long PACKET_LIMIT_BYTES = 1 << 10;
 
     private final Constants constants;
+    private final boolean addressable;
+
+    /**
+     * A tuner with this table, for ranks that can read each other's memory.
+     *
+     * @param constants costs that all ranks agree on
+     */
+    public Tuner(Constants constants) {
+        this(constants, true);
+    }
 
     /**
      * A tuner with this table.
      *
      * @param constants costs that all ranks agree on
+     * @param addressable whether every rank can read every other's memory
      */
-    public Tuner(Constants constants) {
+    public Tuner(Constants constants, boolean addressable) {
         this.constants = Objects.requireNonNull(constants, "constants");
+        this.addressable = addressable;
     }
 
     /**
@@ -75,10 +87,11 @@ public final class Tuner {
                                 + "; choose another of " + Algorithms.names(collective)));
     }
 
-    private static boolean canRun(Algorithm algorithm, @Nullable ReduceOp op, boolean ragged) {
+    private boolean canRun(Algorithm algorithm, @Nullable ReduceOp op, boolean ragged) {
         boolean userFunction = op != null && op.kind() == ReduceOp.Kind.USER;
         boolean inOrder = op != null && !op.isCommutative();
         return (!ragged || algorithm.ragged())
+                && (addressable || !algorithm.readsPeers())
                 && (!userFunction || algorithm.protocol() == Protocol.SIMPLE)
                 && (!inOrder || algorithm.foldsInRankOrder());
     }
