@@ -26,6 +26,9 @@ public final class GenerateKernels {
         for (boolean heap : new boolean[] {false, true}) {
             String form = heap ? "Heap" : "Native";
             for (Lane lane : Lane.values()) {
+                if (lane.isOrdered()) {
+                    continue;
+                }
                 Files.writeString(directory.resolve(form + lane.name + ".java"), HEADER + kernels(lane, heap));
             }
         }
@@ -83,9 +86,10 @@ public final class GenerateKernels {
                         default -> "(T) aux";
                     })
                     .replace("QUOTIENT", switch (this) {
-                        case BYTES -> "(T) ((unsigned ? a[i] & 0xFF : a[i]) / d)";
-                        case SHORTS -> "(T) ((unsigned ? a[i] & 0xFFFF : a[i]) / d)";
-                        case INTS -> "(T) ((unsigned ? a[i] & 0xFFFFFFFFL : a[i]) / d)";
+                        // Quotients of floats truncate to those of integers of less than half their bits, and cost less.
+                        case BYTES -> "(T) ((unsigned ? a[i] & 0xFF : a[i]) / (float) d)";
+                        case SHORTS -> "(T) ((unsigned ? a[i] & 0xFFFF : a[i]) / (float) d)";
+                        case INTS -> "(T) (long) ((unsigned ? a[i] & 0xFFFFFFFFL : a[i]) / (double) d)";
                         case LONGS -> "unsigned ? Long.divideUnsigned(a[i], d) : a[i] / d";
                         default -> "a[i] / d";
                     })
@@ -382,7 +386,12 @@ public final class GenerateKernels {
         FLOAT16("Float16", "short", "Short", "float", 2, 0),
         BFLOAT16("Bfloat16", "short", "Short", "float", 2, 2),
         E4M3("E4m3", "byte", "Byte", "float", 1, 4),
-        E5M2("E5m2", "byte", "Byte", "float", 1, 4);
+        E5M2("E5m2", "byte", "Byte", "float", 1, 4),
+        /** The small floats again, for minimum and maximum: these need no arithmetic, but an order of the bits. */
+        ORDERED_FLOAT16("Float16", "short", "Short", "float", 2, 1),
+        ORDERED_BFLOAT16("Bfloat16", "short", "Short", "float", 2, 1),
+        ORDERED_E4M3("E4m3", "byte", "Byte", "float", 1, 1),
+        ORDERED_E5M2("E5m2", "byte", "Byte", "float", 1, 1);
 
         final String name;
         final String storage;
@@ -408,9 +417,56 @@ public final class GenerateKernels {
             return parts > 1;
         }
 
+        boolean isOrdered() {
+            return ordinal() >= ORDERED_FLOAT16.ordinal();
+        }
+
+        boolean isSmallFloat() {
+            return ordinal() >= FLOAT16.ordinal();
+        }
+
+        /** What this type's kernel of a fold works on. */
+        Lane forFold(VectorFold fold) {
+            boolean ordered = isSmallFloat() && (fold == VectorFold.MIN || fold == VectorFold.MAX);
+            return ordered ? valueOf("ORDERED_" + name()) : this;
+        }
+
+        String species() {
+            return isOrdered() ? "STORED" : "SPECIES";
+        }
+
+        /** Statement that replaces the bits in {@code x} by an integer that orders like the number; NaN wins. */
+        String key(String x, VectorFold fold) {
+            String special = switch (this) {
+                case ORDERED_FLOAT16 -> "0x7C00";
+                case ORDERED_BFLOAT16 -> "0x7F80";
+                case ORDERED_E4M3 -> "0x7E";
+                default -> "0x7C";
+            };
+            String extreme = box + (fold == VectorFold.MIN ? ".MIN_VALUE" : ".MAX_VALUE");
+            String text = "X = " + flip() + "\n        .blend(" + extreme + ", X.and(" + box + ".MAX_VALUE).compare(VectorOperators.GT, (S) "
+                    + special + "));\n";
+            return text.replaceAll("\\bX\\b", x);
+        }
+
+        /** Two's complement of the magnitude where the sign is set; its own inverse. */
+        private String flip() {
+            return bytes == 2
+                    ? "X.lanewise(VectorOperators.XOR, X.lanewise(VectorOperators.ASHR, 15).and(Short.MAX_VALUE))"
+                    : "X.lanewise(VectorOperators.XOR, Byte.MAX_VALUE, X.compare(VectorOperators.LT, (S) 0))";
+        }
+
+        String unkey(String a, String r) {
+            String text = "R = " + flip() + ";\n";
+            if (this == ORDERED_E5M2) {
+                text += "R = R.lanewise(VectorOperators.SUB, (S) 1, R.and(Byte.MAX_VALUE).compare(VectorOperators.EQ, (S) 0x7C));\n";
+            }
+            return text.replaceAll("\\bX\\b", a).replaceAll("\\bR\\b", r);
+        }
+
         /** Vector class of the accumulators. */
         String vector() {
-            return vectorOf(accumulation);
+            return vectorOf(isOrdered() ? storage : accumulation);
         }
 
         /** Vector class that is loaded and stored. */
@@ -441,20 +497,20 @@ public final class GenerateKernels {
 
         String decodeScalar(String bits) {
             return switch (this) {
-                case FLOAT16 -> "Float.float16ToFloat(" + bits + ")";
-                case BFLOAT16 -> "SmallFloats.bfloat16ToFloat(" + bits + ")";
-                case E4M3 -> "SmallFloats.e4m3ToFloat(" + bits + ")";
-                case E5M2 -> "SmallFloats.e5m2ToFloat(" + bits + ")";
+                case FLOAT16, ORDERED_FLOAT16 -> "Float.float16ToFloat(" + bits + ")";
+                case BFLOAT16, ORDERED_BFLOAT16 -> "SmallFloats.bfloat16ToFloat(" + bits + ")";
+                case E4M3, ORDERED_E4M3 -> "SmallFloats.e4m3ToFloat(" + bits + ")";
+                case E5M2, ORDERED_E5M2 -> "SmallFloats.e5m2ToFloat(" + bits + ")";
                 default -> bits;
             };
         }
 
         String encodeScalar(String value) {
             return switch (this) {
-                case FLOAT16 -> "Float.floatToFloat16(" + value + ")";
-                case BFLOAT16 -> "SmallFloats.floatToBfloat16(" + value + ")";
-                case E4M3 -> "SmallFloats.floatToE4m3(" + value + ")";
-                case E5M2 -> "SmallFloats.floatToE5m2(" + value + ")";
+                case FLOAT16, ORDERED_FLOAT16 -> "Float.floatToFloat16(" + value + ")";
+                case BFLOAT16, ORDERED_BFLOAT16 -> "SmallFloats.floatToBfloat16(" + value + ")";
+                case E4M3, ORDERED_E4M3 -> "SmallFloats.floatToE4m3(" + value + ")";
+                case E5M2, ORDERED_E5M2 -> "SmallFloats.floatToE5m2(" + value + ")";
                 default -> value;
             };
         }
@@ -466,25 +522,27 @@ public final class GenerateKernels {
                         ? "FloatVector " + v + " = " + x + ".lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();\n"
                         : "FloatVector " + v + " = " + x + ".and(0xFFFF0000).reinterpretAsFloats();\n";
             }
-            // Exponent and mantissa go where float32 has them, below the sign; the factor corrects the bias.
+            // Exponent and mantissa go where float32 has them. A subnormal gets a leading one by that, which is subtracted
+            // again; multiplying it into place would be one operation, but a slow one, on a subnormal float32.
             String top = part == 3 ? x : x + ".lanewise(VectorOperators.LSHL, " + (24 - 8 * part) + ")";
             String text = """
                     IntVector Vt = TOP;
-                    FloatVector V = Vt.lanewise(VectorOperators.ASHR, SHIFT).and(KEEP).reinterpretAsFloats().mul(FACTOR)
-                            .reinterpretAsInts()
-                            .lanewise(VectorOperators.OR, 0x7F800000, Vt.and(SPECIAL).compare(VectorOperators.EQ, SPECIAL))
-                            .reinterpretAsFloats();
+                    IntVector Vm = Vt.lanewise(VectorOperators.LSHR, SHIFT).and(KEEP);
+                    FloatVector V = Vm.add(BIAS << 23).reinterpretAsFloats();
+                    V = V.blend(V.add(V).sub(SMALLEST), Vm.compare(VectorOperators.LT, 1 << 23).cast(FLOATS))INFINITY;
+                    V = V.reinterpretAsInts().or(Vt.and(0x80000000)).reinterpretAsFloats();
                     """;
             text = this == E4M3
-                    ? text.replace("SHIFT", "4").replace("KEEP", "0x87F00000").replace("FACTOR", "0x1p120f")
-                            .replace("SPECIAL", "0x7F000000")
-                    : text.replace("SHIFT", "3").replace("KEEP", "0x8FE00000").replace("FACTOR", "0x1p112f")
-                            .replace("SPECIAL", "0x7C000000");
-            return text.replace("TOP", top).replaceAll("\\bV(t?)\\b", v + "$1");
+                    ? text.replace("SHIFT", "4").replace("KEEP", "0x07F00000").replace("BIAS", "120")
+                            .replace("SMALLEST", "0x1p-6f").replace("INFINITY", "")
+                    // Beyond the largest finite value it overflows here, and stays infinite there.
+                    : text.replace("SHIFT", "3").replace("KEEP", "0x0FE00000").replace("BIAS", "112")
+                            .replace("SMALLEST", "0x1p-14f").replace("INFINITY", "\n        .mul(0x1p112f).mul(0x1p-112f)");
+            return text.replace("TOP", top).replaceAll("\\bV([tm]?)\\b", v + "$1");
         }
 
         /** Statements that make int vector {@code r} of the accumulators {@code a0, a1 ...}; {@code p} is a prefix. */
-        String encode(String a, String r, String p) {
+        String encode(String a, String r, String p, boolean mayMakeNaN) {
             if (this == BFLOAT16) {
                 // No test for NaN: one that comes from bfloat16 sources has 16 zeros at its end, whatever the fold, and
                 // so rounding does not carry out of its mantissa.
@@ -498,30 +556,34 @@ public final class GenerateKernels {
                         """.replaceAll("\\bA(\\d)", a + "$1").replaceAll("\\bP(\\d)", p + "$1").replaceAll("\\bR\\b", r);
             }
             StringBuilder text = new StringBuilder();
+            int bias = this == E4M3 ? 121 << 3 : 113 << 2;
             for (int part = 0; part < parts; part++) {
-                // See SmallFloats: the adder rounds.
+                // See SmallFloats: the adder rounds. The bias of all four elements goes at once, at the end.
                 String one = """
                         IntVector Pb = A.reinterpretAsInts();
                         IntVector Pm = Pb.and(0x7FFFFFFF);
                         IntVector Pf = Pm.min(LARGEST);
-                        IntVector Pp = Pf.and(0x7F800000).max(BIAS << 23);
+                        IntVector Pp = Pf.and(0x7F800000).max(POWER << 23);
                         IntVector Pa = Pp.add(ANCHOR << 23);
                         Pf = Pf.reinterpretAsFloats().add(Pa.reinterpretAsFloats()).reinterpretAsInts().sub(Pa);
-                        Pf = Pp.lanewise(VectorOperators.LSHR, ANCHOR).add(Pf).sub(BIAS << MANTISSA)
-                                .blend(0x7F, Pm.compare(VectorOperators.GT, 0x7F800000))
-                                .or(Pb.lanewise(VectorOperators.LSHR, 24).and(0x80));
+                        Pf = Pp.lanewise(VectorOperators.LSHR, ANCHOR).add(Pf);
                         """;
+                if (mayMakeNaN) {
+                    one += "Pf = Pf.blend(" + (bias + 0x7F) + ", Pm.compare(VectorOperators.GT, 0x7F800000));\n";
+                }
+                one += "Pf = Pf.add(Pb.lanewise(VectorOperators.LSHR, 24).and(0x80));\n";
                 one = this == E4M3
-                        ? one.replace("LARGEST", "0x43E00000").replace("BIAS", "121").replace("ANCHOR", "20")
-                                .replace("MANTISSA", "3")
-                        : one.replace("LARGEST", "0x47600000").replace("BIAS", "113").replace("ANCHOR", "21")
-                                .replace("MANTISSA", "2");
-                String shifted = part == 0 ? "Pf" : "Pf.lanewise(VectorOperators.LSHL, " + 8 * part + ")";
-                one += part == 0 ? "R = Pf;\n" : "R = R.or(" + shifted + ");\n";
+                        ? one.replace("LARGEST", "0x43E00000").replace("POWER", "121").replace("ANCHOR", "20")
+                        : one.replace("LARGEST", "0x47600000").replace("POWER", "113").replace("ANCHOR", "21");
+                one += part == 0 ? "R = Pf;\n" : "R = R.add(Pf.lanewise(VectorOperators.LSHL, " + 8 * part + "));\n";
                 text.append(one.replace("A.re", a + part + ".re").replaceAll("\\bP(\\w)\\b", p + part + "$1")
                         .replaceAll("\\bR\\b", r));
             }
-            return text.toString();
+            return text + """
+                    R = R.sub(BIASES).reinterpretAsBytes()
+                            .blend((byte) 0x7F, top.compare(VectorOperators.GT, (byte) LARGEST)).reinterpretAsInts();
+                    """.replaceAll("\\bR\\b", r).replace("BIASES", "" + bias * 0x01010101)
+                    .replace("LARGEST", this == E4M3 ? "0x7E" : "0x7C");
         }
     }
 
@@ -535,7 +597,8 @@ public final class GenerateKernels {
                         + (n > 8 ? "n, " : "") + (heap ? "offset, count" : "offset, dst, count") + extras(fold, "", "");
                 String slot = "VectorFolds." + fold.name() + " + " + (Math.min(n, lane.parts == 4 ? 3 : 8) - 1);
                 cases.append("case " + slot + " -> " + fold.method(n) + "(" + arguments + ");\n");
-                methods.append(lane.parts == 0 ? float16Kernel(fold, n, heap) : kernel(lane, fold, n, heap)).append("\n");
+                Lane view = lane.forFold(fold);
+                methods.append(view.parts == 0 ? float16Kernel(fold, n, heap) : kernel(view, fold, n, heap)).append("\n");
             }
         }
         String text = CLASS.replace("CASES", indent(indent(indent(cases.toString().stripTrailing()))))
@@ -570,48 +633,39 @@ public final class GenerateKernels {
 
     private static String imports(Lane lane, boolean heap) {
         StringBuilder text = new StringBuilder("import static dev.tutti.reduce.Memory.ALL;\n");
-        if (lane.parts == 0) {
-            return text + (heap ? "" : "\nimport java.lang.foreign.MemorySegment;\n");
-        }
-        text.append("\n");
-        java.util.TreeSet<String> names = new java.util.TreeSet<>(List.of(lane.vector(), lane.loaded(), "VectorSpecies"));
-        if (lane.isPacked() || lane.isInteger()) {
+        text.append(lane.parts == 0 && !heap ? "\nimport java.lang.foreign.MemorySegment;\n" : "\n");
+        java.util.TreeSet<String> names = new java.util.TreeSet<>(List.of("VectorSpecies", vectorOf(lane.storage)));
+        if (lane.isSmallFloat() || lane.isInteger()) {
             names.add("VectorOperators");
         }
-        if (heap && lane.isPacked()) {
-            names.add(vectorOf(lane.storage));
+        if (lane.isPacked()) {
+            names.addAll(List.of(lane.vector(), lane.loaded()));
         }
         names.forEach(name -> text.append("import jdk.incubator.vector." + name + ";\n"));
         return text.toString();
     }
 
     private static String constants(Lane lane, boolean heap) {
+        String text = lane.parts == 0 ? "" : species("SPECIES", lane.isPacked() ? "Integer" : lane.box, lane.loaded());
+        if (lane.parts == 4) {
+            text += species("FLOATS", "Float", "FloatVector");
+        }
+        if (lane.isSmallFloat()) {
+            text += species("STORED", lane.box, vectorOf(lane.storage));
+        }
+        text += "private static final int WIDTH = " + (lane.parts == 0 ? "STORED" : "SPECIES") + ".vectorByteSize();\n";
+        text += "private static final int ELEMENTS = WIDTH / " + lane.bytes + ";\n\n";
         if (lane.parts == 0) {
-            return heap ? "" : """
-                    /** C2 turns a loop of conversions into vector code when it stores to an array, not to native memory. */
-                    private static final int BLOCK = 2048;
-
-                    private static final ThreadLocal<short[]> BLOCKS = new ThreadLocal<>() {
-                        @Override
-                        protected short[] initialValue() {
-                            return new short[BLOCK];
-                        }
-                    };
-
-                    """;
+            text += FLOAT16_BLOCK.replace("ELEMENT", heap ? "float" : "short") + (heap ? FLOAT16_ENCODE : "");
         }
-        String text = """
-                private static final VectorSpecies<LANE> SPECIES = VectorFolds.species(VECTOR.SPECIES_256, VECTOR.SPECIES_PREFERRED);
-                private static final int WIDTH = SPECIES.vectorByteSize();
-                private static final int ELEMENTS = WIDTH / BYTES;
-                """.replace("LANE", lane.isPacked() ? "Integer" : lane.box).replace("BYTES", "" + lane.bytes);
-        if (heap && lane.isPacked()) {
-            text += """
-                    private static final VectorSpecies<BOX> STORED = VectorFolds.species(
-                            STORE.SPECIES_256, STORE.SPECIES_PREFERRED);
-                    """.replaceAll("\\bSTORE\\b", vectorOf(lane.storage)).replace("BOX", lane.box);
-        }
-        return text.replace("VECTOR", lane.loaded()) + "\n";
+        return text;
+    }
+
+    private static String species(String name, String element, String vector) {
+        return """
+                private static final VectorSpecies<ELEMENT> NAME = VectorFolds.species(
+                        VECTOR.SPECIES_256, VECTOR.SPECIES_PREFERRED);
+                """.replace("ELEMENT", element).replace("NAME", name).replace("VECTOR", vector);
     }
 
     private static String extras(VectorFold fold, String aux, String scaled) {
@@ -678,9 +732,9 @@ public final class GenerateKernels {
         if (heap && k == 0) {
             return lane.isPacked()
                     ? vectorOf(lane.storage) + ".fromArray(STORED, own, ownAt + " + o + ").reinterpretAsInts()"
-                    : lane.vector() + ".fromArray(SPECIES, own, ownAt + " + o + ")";
+                    : lane.vector() + ".fromArray(" + lane.species() + ", own, ownAt + " + o + ")";
         }
-        return lane.loaded() + ".fromMemorySegment(SPECIES, ALL, s" + k + " + " + byteOffset(lane, heap, o)
+        return lane.loaded() + ".fromMemorySegment(" + lane.species() + ", ALL, s" + k + " + " + byteOffset(lane, heap, o)
                 + ", Memory.ORDER)";
     }
 
@@ -713,7 +767,16 @@ public final class GenerateKernels {
         for (int p = 0; fold == VectorFold.AVG && p < lane.parts; p++) {
             text.append("a" + p + " = a" + p + ".div(divisor);\n");
         }
-        return text + (lane.isPacked() ? lane.encode("a", "r", "e") : "r = a0;\n");
+        if (lane.isOrdered()) {
+            return text + lane.unkey("a0", "r");
+        }
+        return text + (lane.isPacked() ? lane.encode("a", "r", "e", mayMakeNaN(lane, fold)) : "r = a0;\n");
+    }
+
+    /** Whether a fold makes a NaN of numbers; one that is in a source is noticed there. */
+    private static boolean mayMakeNaN(Lane lane, VectorFold fold) {
+        boolean sum = fold == VectorFold.SUM || fold == VectorFold.AVG;
+        return !sum || lane != Lane.E4M3; // which has no infinities
     }
 
     private static String source(Lane lane, VectorFold fold, String load, int k, String factor, boolean any) {
@@ -722,6 +785,13 @@ public final class GenerateKernels {
             factor = "scaled == 0 ? factor : 1f";
         }
         text.append(lane.loaded() + " x" + k + " = " + load + ";\n");
+        if (lane.isOrdered()) {
+            text.append(lane.key("x" + k, fold));
+        }
+        if (lane.parts == 4) {
+            String magnitudes = "x" + k + ".and(0x7F7F7F7F).reinterpretAsBytes()";
+            text.append(k == 0 ? "ByteVector top = " + magnitudes + ";\n" : "top = top.max(" + magnitudes + ");\n");
+        }
         for (int p = 0; p < lane.parts; p++) {
             String v = lane.isPacked() ? "x" + k + "p" + p : "x" + k;
             if (lane.isPacked()) {
@@ -766,35 +836,103 @@ public final class GenerateKernels {
                 : lane.accumulation + " x" + k + " = " + scaled + ";\na = " + fold.scalar.replaceAll("\\bx\\b", "x" + k) + ";\n";
     }
 
-    /** float16 has no vector class; C2 finds the vectors in plain loops. */
+    /**
+     * float16 has no vector class; C2 finds the vectors in plain loops, if no two accesses to memory of one kind can
+     * overlap. So results go through a block: of shorts for native memory, and of floats for arrays, unless both arrays
+     * are used at the same index.
+     */
     private static String float16Kernel(VectorFold fold, int n, boolean heap) {
-        String body = prologue(Lane.FLOAT16, fold, n, heap);
-        String element = scalarElement(Lane.FLOAT16, fold, n, heap);
-        if (heap) {
-            return signature(Lane.FLOAT16, fold, n, true)
-                    + indent(body + "for (int i = 0; i < count; i++) {\n" + indent(element) + "}\n") + "}\n";
-        }
         StringBuilder declared = new StringBuilder();
         StringBuilder passed = new StringBuilder();
         for (int k = 0; k < n; k++) {
-            declared.append(", long s" + k + (fold == VectorFold.MUL_SUM ? ", float f" + k : ""));
-            passed.append(", s" + k + " + done * 2" + (fold == VectorFold.MUL_SUM ? ", f" + k : ""));
+            if (!heap || k > 0) {
+                declared.append(", long s" + k);
+                passed.append(", s" + k + " + 2L * done");
+            }
+            if (fold == VectorFold.MUL_SUM) {
+                declared.append(", float f" + k);
+                passed.append(", f" + k);
+            }
         }
         declared.append(fold == VectorFold.AVG ? ", float divisor" : "");
         passed.append(fold == VectorFold.AVG ? ", divisor" : "");
-        element = element.replaceAll("ALL.set\\(Memory.SHORT, dst \\+ \\(long\\) i \\* 2, (.*)\\);", "out[i] = $1;");
-        String loop = """
-                short[] block = BLOCKS.get();
-                for (long done = 0; done < count; done += BLOCK) {
-                    int m = (int) Math.min(BLOCK, count - done);
-                    METHODBlock(block, mPASSED);
-                    MemorySegment.copy(block, 0, ALL, Memory.SHORT, dst + done * 2, m);
-                }
-                """.replace("METHOD", fold.method(n)).replace("PASSED", passed);
-        return signature(Lane.FLOAT16, fold, n, false) + indent(body + loop) + "}\n\n"
-                + "private static void " + fold.method(n) + "Block(short[] out, int m" + declared + ") {\n"
-                + indent("for (int i = 0; i < m; i++) {\n" + indent(element) + "}\n") + "}\n";
+        String element = scalarElement(Lane.FLOAT16, fold, n, heap);
+        String text = signature(Lane.FLOAT16, fold, n, heap) + indent(prologue(Lane.FLOAT16, fold, n, heap))
+                + indent(heap ? FLOAT16_HEAP : FLOAT16_NATIVE) + "}\n\n" + (heap ? FLOAT16_HEAP_LOOPS : FLOAT16_NATIVE_LOOP);
+        return text.replace("METHOD", fold.method(n))
+                .replace("PASSED_HERE", passed.toString().replace(" + 2L * done", ""))
+                .replace("PASSED", passed)
+                .replace("DECLARED", declared)
+                .replace("SAME_ELEMENT", indent(indent(element.replace("[outAt", "[at").replace("[ownAt", "[at"))).strip())
+                .replace("BLOCK_ELEMENT", indent(indent(element
+                        .replaceAll("ALL.set\\(Memory.SHORT, dst \\+ \\(long\\) i \\* 2, (.*)\\);", "out[i] = $1;")
+                        .replaceAll("out.outAt \\+ i. = Float.floatToFloat16\\((.*)\\);", "out[i] = $1;"))).strip());
     }
+
+    private static final String FLOAT16_NATIVE = """
+            short[] block = BLOCKS.get();
+            for (long done = 0; done < count; done += BLOCK) {
+                int m = (int) Math.min(BLOCK, count - done);
+                METHODBlock(block, mPASSED);
+                MemorySegment.copy(block, 0, ALL, Memory.SHORT, dst + done * 2, m);
+            }
+            """;
+
+    private static final String FLOAT16_NATIVE_LOOP = """
+            private static void METHODBlock(short[] out, int mDECLARED) {
+                for (int i = 0; i < m; i++) {
+                    BLOCK_ELEMENT
+                }
+            }
+            """;
+
+    private static final String FLOAT16_HEAP = """
+            if (outAt == ownAt) {
+                METHODSame(out, own, ownAt, countPASSED_HERE);
+                return;
+            }
+            float[] block = BLOCKS.get();
+            for (int done = 0; done < count; done += BLOCK) {
+                int m = Math.min(BLOCK, count - done);
+                METHODBlock(block, own, ownAt + done, mPASSED);
+                encode(block, out, outAt + done, m);
+            }
+            """;
+
+    private static final String FLOAT16_BLOCK = """
+            private static final int BLOCK = 4096;
+
+            private static final ThreadLocal<ELEMENT[]> BLOCKS = new ThreadLocal<>() {
+                @Override
+                protected ELEMENT[] initialValue() {
+                    return new ELEMENT[BLOCK];
+                }
+            };
+
+            """;
+
+    private static final String FLOAT16_ENCODE = """
+            private static void encode(float[] from, short[] to, int at, int m) {
+                for (int i = 0; i < m; i++) {
+                    to[at + i] = Float.floatToFloat16(from[i]);
+                }
+            }
+
+            """;
+
+    private static final String FLOAT16_HEAP_LOOPS = """
+            private static void METHODSame(short[] out, short[] own, int at, int countDECLARED) {
+                for (int i = 0; i < count; i++) {
+                    SAME_ELEMENT
+                }
+            }
+
+            private static void METHODBlock(float[] out, short[] own, int ownAt, int mDECLARED) {
+                for (int i = 0; i < m; i++) {
+                    BLOCK_ELEMENT
+                }
+            }
+            """;
 
     private static String vectorOf(String primitive) {
         return Character.toUpperCase(primitive.charAt(0)) + primitive.substring(1) + "Vector";

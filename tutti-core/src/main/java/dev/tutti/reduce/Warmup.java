@@ -15,11 +15,15 @@ import java.util.ArrayDeque;
 final class Warmup {
     private static final int SCRATCH_BYTES = 16 << 10;
     private static final int[] COUNTS = {1, 0, 40, 3, 67, 8, 130, 31, 517, 16};
-    /** Interpreted vector code takes 50 times as long, compiled code a tenth. */
-    private static final double COMPILED_NANOS_PER_BYTE = 0.5;
+    /** Per byte of each source. Interpreted vector code takes 50 ns and more; what C2 makes of it, less than 0.1. */
+    private static final double FAST_NANOS = 0.15;
+
+    /** What is good enough on a slow machine, after some time. */
+    private static final double GOOD_NANOS = 0.5;
 
     private static final int FAST_ROUNDS = 4;
-    private static final long GIVE_UP_NANOS = 3_000_000_000L;
+    private static final long PATIENCE_NANOS = 1_000_000_000L;
+    private static final long GIVE_UP_NANOS = 3 * PATIENCE_NANOS;
     /** C1 compiles after 200 calls, or 100 with 2000 turns of loops. */
     private static final int SCALAR_ROUNDS = 110;
 
@@ -169,19 +173,21 @@ final class Warmup {
             int large = SCRATCH_BYTES >> Codes.shift(type);
             Object array = heap ? newArray(type, large) : code;
             link(heap, type, array);
-            long limit = (long) (SCRATCH_BYTES * sources * COMPILED_NANOS_PER_BYTE);
+            double bytes = (double) SCRATCH_BYTES * sources;
             long start = System.nanoTime();
             int fast = 0;
             for (int round = 0; fast < FAST_ROUNDS; round++) {
                 for (int count : COUNTS) {
                     for (int i = 0; i < 8; i++) {
-                        call(heap, kernel, sources, array, count);
+                        call(heap, kernel, sources, array, i & 1, count);
                     }
                 }
+                call(heap, kernel, sources, array, 1, large - 1);
                 long before = System.nanoTime();
-                call(heap, kernel, sources, array, large);
+                call(heap, kernel, sources, array, 0, large);
                 long after = System.nanoTime();
-                fast = after - before < limit ? fast + 1 : 0;
+                boolean patient = after - start < PATIENCE_NANOS && !Codes.isFloat8(type);
+                fast = after - before < bytes * (patient ? FAST_NANOS : GOOD_NANOS) ? fast + 1 : 0;
                 if (after - start > GIVE_UP_NANOS) {
                     return false;
                 }
@@ -200,17 +206,18 @@ final class Warmup {
                 for (int fold = 0; fold < Codes.FOLDS; fold++) {
                     for (int sources = 1; sources <= VectorFolds.SOURCES; sources++) {
                         if (Vectors.exists(Codes.kernel(type, fold), sources)) {
-                            call(heap, Codes.kernel(type, fold), sources, array, 0);
+                            call(heap, Codes.kernel(type, fold), sources, array, 0, 0);
                         }
                     }
                 }
             }
         }
 
-        private void call(boolean heap, int kernel, int sources, Object array, int count) {
+        /** With {@code outAt} 0 the destination is the first source, at the same place. */
+        private void call(boolean heap, int kernel, int sources, Object array, int outAt, int count) {
             long aux = Codes.fold(kernel) == Codes.AVG ? sources : 0;
             if (heap) {
-                Vectors.reduceHeap(kernel, array, 0, array, 0, code, 0, sources - 1, 0, count, aux, 0);
+                Vectors.reduceHeap(kernel, array, outAt, array, 0, code, 0, sources - 1, 0, count, aux, 0);
             } else {
                 Vectors.reduce(kernel, code, 0, sources, 0, dst, count, aux, 0);
             }

@@ -1,0 +1,105 @@
+package dev.tutti.reduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.tutti.DataType;
+import java.lang.foreign.Arena;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(60)
+class WarmupTest {
+    private static final Duration LONG = Duration.ofSeconds(50);
+    private static final int COUNT = 4099;
+
+    private final long seed = Long.getLong("tutti.seed", System.nanoTime());
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldGiveTheSameBitsWhenCompiled(DataType type) throws InterruptedException {
+        int sum = Kernels.id(type, Fold.SUM);
+        int max = Kernels.id(type, Fold.MAX);
+        Kernels.warm(2, sum, max);
+        assertThat(Kernels.awaitWarm(LONG)).isTrue();
+        assertThat(Kernels.NATIVE_STATES[Kernels.state(sum, 2)]).isEqualTo(Kernels.READY);
+        assertThat(Kernels.HEAP_STATES[Kernels.state(max, 2)]).isEqualTo(Kernels.READY);
+        try (Arena arena = Arena.ofConfined()) {
+            Sources sources = new Sources(type, 4, arena, new Random(seed));
+            for (int kernel : new int[] {sum, max}) {
+                for (int count = 0; count < COUNT; count += count < 80 ? 1 : 801) {
+                    Scalars.reduce(
+                            kernel, null, 0, null, 0, sources.addresses, 0, 2, 1, sources.addresses[2], count, 0, -1);
+                    Kernels.reduce(kernel, sources.addresses, 0, 2, 1, sources.addresses[3], count, 0, -1);
+                    for (int i = 0; i < count; i++) {
+                        long at = (long) i * type.bytes();
+                        long expected = Sources.get(type, sources.addresses[2] + at);
+                        long actual = Sources.get(type, sources.addresses[3] + at);
+                        assertThat(Numbers.same(type, expected, actual))
+                                .as("%s kernel %d count %d element %d seed %d", type, kernel, count, i, seed)
+                                .isTrue();
+                    }
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldNotAllocateWhenWarm(DataType type) throws InterruptedException {
+        int kernel = Kernels.id(type, Fold.SUM);
+        Kernels.warm(2, kernel);
+        assertThat(Kernels.awaitWarm(LONG)).isTrue();
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (Arena arena = Arena.ofConfined()) {
+            Sources sources = new Sources(type, 3, arena, new Random(seed));
+            for (int i = 0; i < 1000; i++) {
+                Kernels.reduce(kernel, sources.addresses, 0, 2, 0, sources.addresses[2], 1000, 0, -1);
+            }
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < 1000; i++) {
+                Kernels.reduce(kernel, sources.addresses, 0, 2, 0, sources.addresses[2], 1000, 0, -1);
+            }
+            // A deoptimisation in between rebuilds a few vectors; a kernel that boxes makes megabytes of them.
+            assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(20_000);
+        }
+    }
+
+    @Test
+    void shouldTrainInTheBackgroundWhenFirstUsed() throws InterruptedException {
+        int kernel = Kernels.id(DataType.INT32, Fold.XOR);
+        try (Arena arena = Arena.ofConfined()) {
+            Sources sources = new Sources(DataType.INT32, 5, arena, new Random(seed));
+            Kernels.reduce(kernel, sources.addresses, 0, 4, 0, sources.addresses[4], 10, 0, -1);
+            assertThat(Kernels.NATIVE_STATES[Kernels.state(kernel, 4)]).isNotEqualTo(Kernels.UNKNOWN);
+            assertThat(Kernels.awaitWarm(LONG)).isTrue();
+            assertThat(Kernels.NATIVE_STATES[Kernels.state(kernel, 4)]).isEqualTo(Kernels.READY);
+        }
+    }
+
+    @Test
+    void shouldLeaveNoThreadWhenNothingIsLeftToTrain() throws InterruptedException {
+        Kernels.prepare();
+        Kernels.warm(3, Kernels.id(DataType.FLOAT32, Fold.SUM));
+        assertThat(Kernels.awaitWarm(LONG)).isTrue();
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().equals("tutti-warmup")) {
+                thread.join(10_000);
+                assertThat(thread.isAlive()).isFalse();
+            }
+        }
+    }
+
+    @Test
+    void shouldStayScalarWhenThereIsNoVectorKernel() throws InterruptedException {
+        int average = Kernels.id(DataType.INT64, Fold.AVG);
+        Kernels.warm(2, average);
+        assertThat(Kernels.awaitWarm(LONG)).isTrue();
+        assertThat(Kernels.NATIVE_STATES[Kernels.state(average, 2)]).isEqualTo(Kernels.NEVER);
+    }
+}
