@@ -1,0 +1,252 @@
+package dev.tutti.bench.kernels;
+
+import dev.tutti.DataType;
+import dev.tutti.reduce.Fold;
+import dev.tutti.reduce.Kernels;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.regex.Pattern;
+
+/**
+ * Each kernel against the loop that a C programmer writes: {@code c = a op b}, contestants taking turns, medians of
+ * rounds. Ratios above 1 mean that Java is faster.
+ *
+ * <pre>KernelBench [-n rounds] [--only regex-on-"type fold form bytes"] [-J results.json]</pre>
+ */
+public final class KernelBench {
+    private static final int[] SIZES = {64 << 10, 1 << 20};
+    private static final long BATCH_NANOS = 2_000_000;
+
+    /** One line of the table. */
+    record Cell(String type, String fold, String form, int bytes, double javaGbps, double cGbps, boolean same) {
+        double ratio() {
+            return javaGbps / cGbps;
+        }
+
+        String line() {
+            return String.format(
+                    Locale.ROOT,
+                    "%-11s %-8s %-7s %8d %9.2f %9.2f %7.2f%s",
+                    type, fold, form, bytes, javaGbps, cGbps, ratio(), same ? "" : "  DIFFERENT RESULT");
+        }
+
+        String json() {
+            return String.format(
+                    Locale.ROOT,
+                    "{\"type\":\"%s\",\"fold\":\"%s\",\"form\":\"%s\",\"bytes\":%d,\"java_gbps\":%.3f,\"c_gbps\":%.3f,"
+                            + "\"ratio\":%.3f,\"same\":%b}",
+                    type, fold, form, bytes, javaGbps, cGbps, ratio(), same);
+        }
+    }
+
+    private final int rounds;
+    private final Pattern only;
+    private final CTwin c;
+    private final Arena arena = Arena.global();
+    private final int largest = Arrays.stream(SIZES).max().getAsInt();
+    // Apart by more than whole pages, so that no store waits for a load of another array.
+    private final MemorySegment a = arena.allocate(largest + 4096, 4096).asSlice(0, largest);
+    private final MemorySegment b = arena.allocate(largest + 4096, 4096).asSlice(1088, largest);
+    private final MemorySegment javaResult = arena.allocate(largest + 4096, 4096).asSlice(2176, largest);
+    private final MemorySegment cResult = arena.allocate(largest + 4096, 4096).asSlice(2176, largest);
+
+    private KernelBench(int rounds, Pattern only, CTwin c) {
+        this.rounds = rounds;
+        this.only = only;
+        this.c = c;
+    }
+
+    public static void main(String[] args) throws Throwable {
+        int rounds = 7;
+        Pattern only = Pattern.compile(".*");
+        Path json = null;
+        for (int i = 0; i < args.length; i += 2) {
+            if (i + 1 == args.length) {
+                throw new IllegalArgumentException("no value for " + args[i]);
+            }
+            switch (args[i]) {
+                case "-n" -> rounds = Integer.parseInt(args[i + 1]);
+                case "--only" -> only = Pattern.compile(args[i + 1]);
+                case "-J", "--json" -> json = Path.of(args[i + 1]);
+                default -> throw new IllegalArgumentException("unknown option " + args[i]);
+            }
+        }
+        if (!Kernels.vectorised()) {
+            System.err.println("Scalar kernels only: " + Kernels.unavailabilityCause());
+        }
+        List<Cell> cells = new KernelBench(Math.max(rounds, 5), only, CTwin.compile()).run();
+        cells.sort(Comparator.comparingDouble(Cell::ratio));
+        System.out.printf("%-11s %-8s %-7s %8s %9s %9s %7s%n", "type", "fold", "form", "bytes", "Java GB/s", "C GB/s", "Java/C");
+        cells.forEach(cell -> System.out.println(cell.line()));
+        if (json != null) {
+            writeJson(json, cells);
+        }
+    }
+
+    private static void writeJson(Path file, List<Cell> cells) throws IOException {
+        List<String> lines = cells.stream().map(Cell::json).toList();
+        Files.writeString(file, "{\"cells\":[\n" + String.join(",\n", lines) + "\n]}\n");
+    }
+
+    private List<Cell> run() throws Throwable {
+        List<Cell> cells = new ArrayList<>();
+        for (DataType type : DataType.values()) {
+            fill(type, a, 1);
+            fill(type, b, 2);
+            for (Fold fold : Fold.values()) {
+                if (!fold.accepts(type)) {
+                    continue;
+                }
+                for (boolean heap : new boolean[] {false, true}) {
+                    for (int bytes : SIZES) {
+                        String name = type + " " + fold + " " + (heap ? "heap" : "native") + " " + bytes;
+                        if (only.matcher(name).find()) {
+                            cells.add(measure(type, fold, heap, bytes));
+                        }
+                    }
+                }
+            }
+        }
+        return cells;
+    }
+
+    private Cell measure(DataType type, Fold fold, boolean heap, int bytes) throws Throwable {
+        int kernel = Kernels.id(type, fold);
+        Kernels.warm(2, kernel);
+        Kernels.awaitWarm(Duration.ofSeconds(30));
+        int count = bytes / type.bytes();
+        long aux = aux(type, fold);
+        MethodHandle twin = c.kernel(type, fold);
+        long[] code = {a.address(), b.address()};
+        Object own = heap ? array(type, count) : code;
+        Object out = heap ? array(type, count) : code;
+        if (heap) {
+            MemorySegment.copy(a, 0, segment(own), 0, bytes);
+        }
+
+        int iterations = calibrate(twin, count, aux);
+        double[] javaNanos = new double[rounds];
+        double[] cNanos = new double[rounds];
+        for (int round = -2; round < rounds; round++) {
+            double nanosJava = heap
+                    ? javaHeap(kernel, own, out, code, count, aux, iterations)
+                    : javaNative(kernel, code, javaResult.address(), count, aux, iterations);
+            double nanosC = c(twin, code, cResult.address(), count, aux, iterations);
+            if (round >= 0) {
+                javaNanos[round] = nanosJava;
+                cNanos[round] = nanosC;
+            }
+        }
+        MemorySegment result = heap ? segment(out) : javaResult;
+        boolean same = result.asSlice(0, bytes).mismatch(cResult.asSlice(0, bytes)) < 0;
+        return new Cell(
+                type.toString(), fold.name().toLowerCase(Locale.ROOT), heap ? "heap" : "native", bytes,
+                bytes / median(javaNanos), bytes / median(cNanos), same);
+    }
+
+    private int calibrate(MethodHandle twin, int count, long aux) throws Throwable {
+        long[] code = {a.address(), b.address()};
+        double nanos = c(twin, code, cResult.address(), count, aux, 20);
+        return (int) Math.clamp(BATCH_NANOS / Math.max(nanos, 1), 2, 20_000);
+    }
+
+    private static double javaNative(int kernel, long[] code, long dst, int count, long aux, int iterations) {
+        long start = System.nanoTime();
+        for (int i = 0; i < iterations; i++) {
+            Kernels.reduce(kernel, code, 0, 2, 0, dst, count, aux, 0);
+        }
+        return (double) (System.nanoTime() - start) / iterations;
+    }
+
+    private static double javaHeap(
+            int kernel, Object own, Object out, long[] code, int count, long aux, int iterations) {
+        long start = System.nanoTime();
+        for (int i = 0; i < iterations; i++) {
+            Kernels.reduceHeap(kernel, out, 0, own, 0, code, 1, 1, 0, count, aux, 0);
+        }
+        return (double) (System.nanoTime() - start) / iterations;
+    }
+
+    private static double c(MethodHandle twin, long[] code, long dst, long count, long aux, int iterations)
+            throws Throwable {
+        long start = System.nanoTime();
+        for (int i = 0; i < iterations; i++) {
+            twin.invokeExact(code[0], code[1], dst, count, aux);
+        }
+        return (double) (System.nanoTime() - start) / iterations;
+    }
+
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+
+    private static long aux(DataType type, Fold fold) {
+        if (fold != Fold.MUL_SUM) {
+            return 2;
+        }
+        return switch (type) {
+            case FLOAT64 -> Double.doubleToRawLongBits(0.75);
+            case FLOAT16, BFLOAT16, FLOAT32, FLOAT8E4M3, FLOAT8E5M2 -> Float.floatToRawIntBits(0.75f);
+            default -> 3;
+        };
+    }
+
+    /** Ordinary numbers: neither NaN nor infinite, few subnormals. */
+    private static void fill(DataType type, MemorySegment segment, int seed) {
+        Random random = new Random(seed);
+        long count = segment.byteSize() / type.bytes();
+        for (long i = 0; i < count; i++) {
+            float value = random.nextFloat(-2, 2);
+            switch (type) {
+                case FLOAT32 -> segment.setAtIndex(ValueLayout.JAVA_FLOAT, i, value);
+                case FLOAT64 -> segment.setAtIndex(ValueLayout.JAVA_DOUBLE, i, value);
+                case FLOAT16 -> segment.setAtIndex(ValueLayout.JAVA_SHORT, i, Float.floatToFloat16(value));
+                case BFLOAT16 ->
+                    segment.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) (Float.floatToRawIntBits(value) >>> 16));
+                case FLOAT8E4M3, FLOAT8E5M2 ->
+                    segment.setAtIndex(ValueLayout.JAVA_BYTE, i, (byte) (1 + random.nextInt(0x70) | random.nextInt(2) << 7));
+                case INT8, UINT8 -> segment.setAtIndex(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
+                case INT16, UINT16 -> segment.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) random.nextInt());
+                case INT32, UINT32 -> segment.setAtIndex(ValueLayout.JAVA_INT, i, random.nextInt());
+                case INT64, UINT64 -> segment.setAtIndex(ValueLayout.JAVA_LONG, i, random.nextLong());
+            }
+        }
+    }
+
+    private static Object array(DataType type, int count) {
+        return switch (type) {
+            case FLOAT32 -> new float[count];
+            case FLOAT64 -> new double[count];
+            case INT32, UINT32 -> new int[count];
+            case INT64, UINT64 -> new long[count];
+            case FLOAT16, BFLOAT16, INT16, UINT16 -> new short[count];
+            case INT8, UINT8, FLOAT8E4M3, FLOAT8E5M2 -> new byte[count];
+        };
+    }
+
+    private static MemorySegment segment(Object array) {
+        return switch (array) {
+            case float[] floats -> MemorySegment.ofArray(floats);
+            case double[] doubles -> MemorySegment.ofArray(doubles);
+            case int[] ints -> MemorySegment.ofArray(ints);
+            case long[] longs -> MemorySegment.ofArray(longs);
+            case short[] shorts -> MemorySegment.ofArray(shorts);
+            case byte[] bytes -> MemorySegment.ofArray(bytes);
+            default -> throw new IllegalArgumentException(array.getClass().getName());
+        };
+    }
+}
