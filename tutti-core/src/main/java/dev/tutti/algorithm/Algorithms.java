@@ -90,162 +90,193 @@ public final class Algorithms {
 
     private static void allReduce(Family family) {
         family.inOrder("one-shot", SIMPLE, AllPairs::oneShotAllReduce, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.shared(n, c.work(4, 4.0 * n, (n - 1.0) * b, 1.0 * n * b));
+            double work = c.work(4, 4.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllReduce, (n, b, c) -> {
-            return c.packetSteps(n, 1) + c.shared(n, c.packetWork(2, 2.0 * n, (n - 1.0) * b, 1.0 * n * b));
+            double work = c.packetWork(2, 2.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
+            return c.packetSteps(n, 1) + c.shared(n, work);
         });
         family.reading("one-shot-read", AllPairsRead::oneShotAllReduce, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.shared(n, c.work(4, 3.0 * n + 2, b, 1.0 * n * b));
+            double work = c.work(4, 3.0 * (n - 1) + 1, b, (n + 1.0) * b);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("two-shot", SIMPLE, AllPairs::twoShotAllReduce, (n, b, c) -> {
-            return c.steps(n, 2, b, n) + c.shared(n, c.work(2 * n + 3, 10.0 * n, 3.0 * (n - 1) / n * b, b));
+            double work = c.work(2 * n + 3, 8.0 * (n - 1), 3.0 * (n - 1) / n * b, (n + 1.0) / n * b);
+            return c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work);
         });
         family.inOrder("two-shot", PACKET, AllPairsPackets::twoShotAllReduce, (n, b, c) -> {
-            return c.packetSteps(n, 2) + c.shared(n, c.packetWork(2 * n, 6.0 * n, 2.0 * (n - 1) / n * b, b));
+            double work = c.packetWork(2 * n, 4.0 * (n - 1), 2.0 * (n - 1) / n * b, (n + 1.0) / n * b);
+            return c.packetSteps(n, 2) + c.shared(n, work);
         });
         family.reading("two-shot-read", AllPairsRead::twoShotAllReduce, (n, b, c) -> {
-            return c.steps(n, 2, b, n) + c.shared(n, c.work(2 * n + 3, 9.0 * n, (2.0 * n - 1) / n * b, b));
+            double work = c.work(2 * n + 3, 6.0 * (n - 1) + 2, (2.0 * n - 1) / n * b, (n + 1.0) / n * b);
+            return c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work);
         });
         family.anyOrder("ring", Ring::allReduce, (n, b, c) -> {
-            double share = (n - 1.0) / n * b;
-            return c.steps(n, 2.0 * (n - 1), b, n) + c.shared(n, c.work(6.0 * n, 10.0 * n, 2 * share, 2 * share));
+            double work = c.work(6.0 * (n - 1) + 1, 8.0 * (n - 1), (2.0 * n - 1) / n * b, 3.0 * (n - 1) / n * b);
+            return c.steps(n, 2.0 * (n - 1), c.rounds(b, n)) + c.shared(n, work);
         });
         family.anyOrder("tree", BinomialTree::allReduce, (n, b, c) -> {
-            double root = c.work(3, 4.0 * log2(n), 1.0 * log2(n) * b, (log2(n) + 1.0) * b);
-            return c.steps(n, 2.0 * log2(n), b, 1) + c.rooted(n, root, c.work(5, 10, 2.0 * b, b));
+            double root = c.work(3, 4.0 * log2(n), 1.0 * log2(n) * b, (log2(n) + 2.0) * b);
+            double other = c.work(6, 8, 2.0 * b, 2.0 * b);
+            return c.steps(n, 2.0 * log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
         });
         family.anyOrder("halving-doubling", HalvingDoubling::allReduce, (n, b, c) -> {
-            double share = (n - 1.0) / n * b;
-            return c.steps(n, 2.0 * log2(n), b, n)
-                    + c.shared(n, c.work(2.0 * n + 4 * log2(n), 6.0 * n, 2 * share, 2 * share + b / (double) n));
+            double work = c.work(2.0 * n + 4 * log2(n), 4.0 * (n - 1) + 4 * log2(n), 2.5 * b, 2.0 * b);
+            return c.steps(n, 2.0 * log2(n), c.rounds(b, n)) + c.shared(n, work);
         });
     }
 
     private static void reduce(Family family) {
         family.inOrder("one-shot", SIMPLE, AllPairs::oneShotReduce, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.rooted(n, c.work(2, 2.0 * n, 0, 1.0 * n * b), c.work(2, 3, b, 0));
+            double root = c.work(2, 2.0 * (n - 1), 0, (n + 1.0) * b);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
         });
         family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotReduce, (n, b, c) -> {
-            return c.packetSteps(n, 1) + c.rooted(n, c.packetWork(1, n, 0, 1.0 * n * b), c.packetWork(1, 2, b, 0));
+            double root = c.packetWork(1, n - 1, (n - 1.0) * b, (n + 1.0) * b);
+            return c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
         });
         family.anyOrder("tree", BinomialTree::reduce, (n, b, c) -> {
-            double root = c.work(2, 2.0 * log2(n), 0, (log2(n) + 1.0) * b);
-            return c.steps(n, log2(n), b, 1) + c.rooted(n, root, c.work(2, 3, 0, 2.0 * b));
+            double root = c.work(2, 2.0 * log2(n), 0, (log2(n) + 2.0) * b);
+            double other = c.work(3, 4, b, 1.5 * b);
+            return c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
         });
         family.anyOrder("ring", Ring::reduce, (n, b, c) -> {
-            double share = (n - 1.0) / n * b;
-            double other = c.work(3.0 * n, 5.0 * n, b / (double) n, 2 * share);
-            return c.steps(n, n, b, n) + c.rooted(n, other + c.work(n, 2.0 * n, share, 0), other);
+            double other = c.work(3.0 * n, 4.0 * (n - 1) + 2, 1.0 / n * b, 3.0 * (n - 1) / n * b);
+            double root = other + c.work(n, 2.0 * (n - 1), (n - 1.0) / n * b, 0);
+            return c.steps(n, n, c.rounds(b, n)) + c.rooted(n, root, other, c.rounds(b, n));
         });
     }
 
     private static void broadcast(Family family) {
         family.inOrder("one-shot", SIMPLE, AllPairs::oneShotBroadcast, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.rooted(n, c.work(2, 2.0 * n, 1.0 * n * b, 0), c.work(2, 3, b, 0));
+            double root = c.work(2, 2.0 * (n - 1), 1.0 * n * b, 0);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
         });
         family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotBroadcast, (n, b, c) -> {
-            return c.packetSteps(n, 1) + c.rooted(n, c.packetWork(2, n, (n - 1.0) * b, 0), c.work(1, 2, 0, 0));
+            double root = c.packetWork(2, n - 1, (n - 1.0) * b, 0);
+            return c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
         });
         family.reading("one-shot-read", AllPairsRead::oneShotBroadcast, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.rooted(n, c.work(3, 3.0 + n, 2.0 * b, 0), c.work(2, 3, b, 0));
+            double root = c.work(3, n, 2.0 * b, 0);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
         });
         family.inOrder("two-shot", SIMPLE, AllPairs::twoShotBroadcast, (n, b, c) -> {
-            return c.steps(n, 2, b, n)
-                    + c.rooted(n, c.work(n + 1, 4.0 * n, 3.0 * b, 0), c.work(n + 3, 4.0 * n, 2.0 * b, 0));
+            double root = c.work(n + 1, 3.0 * (n - 1), (3.0 * n - 2) / n * b, 0);
+            double other = c.work(n + 3, 4.0 * (n - 1), (2.0 * n - 2) / n * b, 0);
+            return c.steps(n, 2, c.rounds(b, n)) + c.rooted(n, root, other, c.rounds(b, n));
         });
         family.inOrder("tree", SIMPLE, BinomialTree::broadcast, (n, b, c) -> {
-            double root = c.work(2, 3.0 * log2(n), (log2(n) + 1.0) * b, 0);
-            return c.steps(n, log2(n), b, 1) + c.rooted(n, root, c.work(3, 6, 2.0 * b, 0));
+            double root = c.work(2, 2.0 * log2(n), (log2(n) + 1.0) * b, 0);
+            return c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, c.work(3, 4, 2.0 * b, 0), c.rounds(b, 1));
         });
         family.inOrder("chain", SIMPLE, Chain::broadcast, (n, b, c) -> {
             double pieces = Chain.PIECES;
-            return c.steps(n, n + pieces - 2, b, pieces) + c.shared(n, c.work(3 * pieces, 5 * pieces, 2.0 * b, 0));
+            double work = c.work(3 * pieces, 4 * pieces, 2.0 * b, 0);
+            double arriving = work * (n - 2) / (pieces * c.rounds(b, pieces));
+            return c.steps(n, n + pieces - 2, c.rounds(b, pieces)) + arriving + c.shared(n, work);
         });
     }
 
     private static void allGather(Family family) {
         family.inOrder("one-shot", SIMPLE, AllPairs::oneShotAllGather, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.shared(n, c.work(n + 2, 5.0 * n, (2.0 * n - 1) * b, 0));
+            double work = c.work(n + 2, 4.0 * (n - 1), (2.0 * n - 1) * b, 0);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllGather, (n, b, c) -> {
-            return c.packetSteps(n, 1) + c.shared(n, c.packetWork(n + 1, 3.0 * n, (n - 1.0) * b, 0));
+            double work = c.packetWork(n + 1, 2.0 * (n - 1), (n - 1.0) * b, 0);
+            return c.packetSteps(n, 1) + c.shared(n, work);
         });
         family.reading("one-shot-read", AllPairsRead::oneShotAllGather, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.shared(n, c.work(n + 3, 4.0 * n + 2, (n + 1.0) * b, 0));
+            double work = c.work(n + 3, 3.0 * (n - 1) + 1, (n + 1.0) * b, 0);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("ring", SIMPLE, Ring::allGather, (n, b, c) -> {
-            return c.steps(n, n - 1, b, 1) + c.shared(n, c.work(3.0 * n, 5.0 * n, (2.0 * n - 1) * b, 0));
+            double work = c.work(3.0 * (n - 1) + 1, 4.0 * (n - 1), (2.0 * n - 1) * b, 0);
+            return c.steps(n, n - 1, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("doubling", SIMPLE, HalvingDoubling::allGather, (n, b, c) -> {
-            return c.steps(n, log2(n), b, 1)
-                    + c.shared(n, c.work(n + 2.0 * log2(n), 3.0 * n + 2 * log2(n), (2.0 * n - 1) * b, 0));
+            double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), (2.0 * n - 1) * b, 0);
+            return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
     }
 
     private static void reduceScatter(Family family) {
         family.inOrder("one-shot", SIMPLE, AllPairs::oneShotReduceScatter, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.shared(n, c.work(n + 2, 5.0 * n, (n - 1.0) * b, 1.0 * n * b));
+            double work = c.work(n + 2, 4.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotReduceScatter, (n, b, c) -> {
-            return c.packetSteps(n, 1) + c.shared(n, c.packetWork(n, 3.0 * n, (n - 1.0) * b, 1.0 * n * b));
+            double work = c.packetWork(n, 2.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
+            return c.packetSteps(n, 1) + c.shared(n, work);
         });
         family.anyOrder("ring", Ring::reduceScatter, (n, b, c) -> {
-            return c.steps(n, n - 1, b, 1) + c.shared(n, c.work(3.0 * n, 5.0 * n, b, 2.0 * (n - 1) * b));
+            double work = c.work(3.0 * (n - 1) + 1, 4.0 * (n - 1), b, 3.0 * (n - 1) * b);
+            return c.steps(n, n - 1, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.anyOrder("halving", HalvingDoubling::reduceScatter, (n, b, c) -> {
-            return c.steps(n, log2(n), b, 1)
-                    + c.shared(n, c.work(n + 2.0 * log2(n), 3.0 * n + 2 * log2(n), n / 2.0 * b, 1.5 * (n - 1) * b));
+            double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), 0.5 * n * b, (2.0 * n - 1) * b);
+            return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
     }
 
     private static void gather(Family family) {
         family.inOrder("linear", SIMPLE, Linear::gather, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.rooted(n, c.work(n + 1, 3.0 * n, 1.0 * n * b, 0), c.work(2, 3, b, 0));
+            double root = c.work(n + 1, 2.0 * (n - 1), 1.0 * n * b, 0);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
         });
         family.inOrder("linear", PACKET, Linear::gatherPackets, (n, b, c) -> {
-            return c.packetSteps(n, 1) + c.rooted(n, c.packetWork(n, 2.0 * n, 0, 0), c.packetWork(1, 2, b, 0));
+            double root = c.packetWork(n, n - 1, (n - 1.0) * b, 0);
+            return c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
         });
         family.even("tree", BinomialTree::gather, (n, b, c) -> {
-            return c.steps(n, log2(n), b, 1)
-                    + c.rooted(n, c.work(n + 1, 3.0 * n, 1.0 * n * b, 0), c.work(4, 6, log2(n) / 2.0 * b, 0));
+            double root = c.work(n + 1, n - 1 + log2(n), 1.0 * n * b, 0);
+            double other = c.work(3 + log2(n) / 2.0, 2 + log2(n), (1 + log2(n) / 2.0) * b, 0);
+            return c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
         });
     }
 
     private static void scatter(Family family) {
         family.inOrder("linear", SIMPLE, Linear::scatter, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.rooted(n, c.work(n + 1, 3.0 * n, 1.0 * n * b, 0), c.work(2, 3, b, 0));
+            double root = c.work(n + 1, 2.0 * (n - 1), 1.0 * n * b, 0);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
         });
         family.inOrder("linear", PACKET, Linear::scatterPackets, (n, b, c) -> {
-            return c.packetSteps(n, 1) + c.rooted(n, c.packetWork(n, 2.0 * n, (n - 1.0) * b, 0), c.work(1, 2, 0, 0));
+            double root = c.packetWork(n, n - 1, (n - 1.0) * b, 0);
+            return c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
         });
         family.even("tree", BinomialTree::scatter, (n, b, c) -> {
-            return c.steps(n, log2(n), b, 1)
-                    + c.rooted(n, c.work(n + 1, 3.0 * n, 1.0 * n * b, 0), c.work(4, 6, log2(n) / 2.0 * b, 0));
+            double root = c.work(n + 1, n - 1 + log2(n), 1.0 * n * b, 0);
+            double other = c.work(3 + log2(n) / 2.0, 2 + log2(n), (1 + log2(n) / 2.0) * b, 0);
+            return c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
         });
     }
 
     private static void allToAll(Family family) {
         family.inOrder("one-shot", SIMPLE, AllPairs::oneShotAllToAll, (n, b, c) -> {
-            return c.steps(n, 1, b, 1) + c.shared(n, c.work(2 * n + 1, 6.0 * n, (2.0 * n - 1) * b, 0));
+            double work = c.work(2 * n + 1, 4.0 * (n - 1), (2.0 * n - 1) * b, 0);
+            return c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllToAll, (n, b, c) -> {
-            return c.packetSteps(n, 1) + c.shared(n, c.packetWork(2 * n, 4.0 * n, (n - 1.0) * b, 0));
+            double work = c.packetWork(2 * n, 2.0 * (n - 1), (n - 1.0) * b, 0);
+            return c.packetSteps(n, 1) + c.shared(n, work);
         });
         family.inOrder("pairwise", SIMPLE, Pairwise::allToAll, (n, b, c) -> {
-            return c.steps(n, n - 1, b, 1) + c.shared(n, c.work(4.0 * n, 6.0 * n, (2.0 * n - 1) * b, 0));
+            double work = c.work(4.0 * (n - 1) + 1, 4.0 * (n - 1), (2.0 * n - 1) * b, 0);
+            return c.steps(n, n - 1, c.rounds(b, 1)) + c.shared(n, work);
         });
     }
 
     private static void barrier(Family family) {
         family.inOrder("flat", SIMPLE, Barriers::flat, (n, b, c) -> {
-            return c.steps(n, 1, 0, 1) + c.shared(n, c.work(2, 2.0 * n, 0, 0));
+            return c.steps(n, 1, 1) + c.shared(n, c.work(2, 2.0 * (n - 1), 0, 0));
         });
         family.inOrder("dissemination", SIMPLE, Barriers::dissemination, (n, b, c) -> {
-            return c.steps(n, log2(n), 0, 1) + c.shared(n, c.work(2.0 * log2(n), 2.0 * log2(n), 0, 0));
+            return c.steps(n, log2(n), 1) + c.shared(n, c.work(2.0 * log2(n), 2.0 * log2(n), 0, 0));
         });
         family.inOrder("tree", SIMPLE, BinomialTree::barrier, (n, b, c) -> {
-            return c.steps(n, 2.0 * log2(n), 0, 1) + c.shared(n, c.work(4, 4, 0, 0));
+            return c.steps(n, 2.0 * log2(n), 1) + c.shared(n, c.work(4, 4, 0, 0));
         });
     }
 
@@ -258,6 +289,7 @@ public final class Algorithms {
                 family, AllPairs::oneShotExscan, AllPairsPackets::oneShotExscan, AllPairsRead::oneShotExscan, Chain::exscan);
     }
 
+    /** The last rank folds most, the first sends most; on average it is half of that. */
     private static void prefixes(
             Family family,
             Consumer<RankBuilder> oneShot,
@@ -265,21 +297,24 @@ public final class Algorithms {
             Consumer<RankBuilder> read,
             Consumer<RankBuilder> chain) {
         family.inOrder("one-shot", SIMPLE, oneShot, (n, b, c) -> {
-            double mean = c.work(4, 2.0 * n, (n - 1.0) / 2 * b, (n + 1.0) / 2 * b);
-            return c.steps(n, 1, b, 1) + Math.max(c.work(4, 4.0 * n, 0, 1.0 * n * b), c.shared(n, mean));
+            double mean = c.work(4, 2.0 * (n - 1), (n - 1.0) / 2 * b, (n + 3.0) / 2 * b);
+            double last = c.work(4, 2.0 * (n - 1), 0, (n + 1.0) * b);
+            return c.steps(n, 1, c.rounds(b, 1)) + Math.max(last, c.shared(n, mean));
         });
         family.inOrder("one-shot", PACKET, packets, (n, b, c) -> {
-            double mean = c.packetWork(2, n, (n - 1.0) / 2 * b, (n + 1.0) / 2 * b);
-            return c.packetSteps(n, 1) + Math.max(c.packetWork(2, n, (n - 1.0) * b, 1.0 * n * b), c.shared(n, mean));
+            double mean = c.packetWork(2, n - 1, (n - 1.0) / 2 * b, (n + 3.0) / 2 * b);
+            double last = c.packetWork(2, n - 1, (n - 1.0) * b, (n + 1.0) * b);
+            return c.packetSteps(n, 1) + Math.max(last, c.shared(n, mean));
         });
         family.reading("one-shot-read", read, (n, b, c) -> {
-            double mean = c.work(4, 2.0 * n, b, (n + 1.0) / 2 * b);
-            return c.steps(n, 1, b, 1) + Math.max(c.work(4, 4.0 * n, b, 1.0 * n * b), c.shared(n, mean));
+            double mean = c.work(4, 1.5 * (n - 1) + 1, b, (n + 3.0) / 2 * b);
+            double last = c.work(4, 2.0 * (n - 1) + 1, 0, (n + 1.0) * b);
+            return c.steps(n, 1, c.rounds(b, 1)) + Math.max(last, c.shared(n, mean));
         });
         family.inOrder("chain", SIMPLE, chain, (n, b, c) -> {
-            double each = c.work(3, 6, b, 2.0 * b);
-            double first = Math.min(b, c.chunkBytes()) * (c.copyNanosPerByte() + 2 * c.foldNanosPerByte());
-            return c.steps(n, n - 1, 0, 1) + (n - 1) * first + c.steps(n, 1, b, 1) + c.shared(n, each);
+            double work = c.work(3, 4, b, 3.0 * b);
+            double arriving = (n - 1) * work / c.rounds(b, 1);
+            return c.steps(n, n - 2 + c.rounds(b, 1), 1) + Math.max(arriving + work, c.shared(n, work));
         });
     }
 

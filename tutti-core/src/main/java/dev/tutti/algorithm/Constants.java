@@ -11,9 +11,9 @@ package dev.tutti.algorithm;
  * @param signalNanos from a signal to the moment when its waiter goes on
  * @param packetNanos from a packet's store to the moment when its reader goes on
  * @param opNanos what an operation costs besides its operands
- * @param operandNanos what one operand of an operation or one channel of a signal or wait costs besides its bytes
+ * @param lineNanos reaching for one line that a peer uses: a channel signalled or awaited, a slot written or read
  * @param copyNanosPerByte reading a byte and storing it
- * @param foldNanosPerByte reading a byte of one source of a fold and folding it
+ * @param foldNanosPerByte a byte of one operand of a fold; its result is an operand too
  * @param packetWordNanos writing, awaiting and reading four bytes as a packet
  * @param chunkBytes the most that one chunk holds; longer messages take several rounds
  */
@@ -22,7 +22,7 @@ public record Constants(
         double signalNanos,
         double packetNanos,
         double opNanos,
-        double operandNanos,
+        double lineNanos,
         double copyNanosPerByte,
         double foldNanosPerByte,
         double packetWordNanos,
@@ -55,10 +55,10 @@ public record Constants(
                 spins ? SPINNING_SIGNAL_NANOS : YIELDING_SIGNAL_NANOS,
                 spins ? SPINNING_PACKET_NANOS : YIELDING_PACKET_NANOS,
                 8,
-                3,
-                0.09,
-                0.05,
-                3.0,
+                15,
+                0.06,
+                0.03,
+                3.6,
                 CHUNK_BYTES);
     }
 
@@ -68,24 +68,28 @@ public record Constants(
     }
 
     /** What one rank does in a plan of slots. */
-    double work(double ops, double operands, double copiedBytes, double foldedBytes) {
+    double work(double ops, double lines, double copiedBytes, double foldedBytes) {
         return ops * opNanos
-                + operands * operandNanos
+                + lines * lineNanos
                 + copiedBytes * copyNanosPerByte
                 + foldedBytes * foldNanosPerByte;
     }
 
     /** What one rank does in a plan of packets; every destination of a packet counts. */
-    double packetWork(double ops, double operands, double packedBytes, double foldedBytes) {
+    double packetWork(double ops, double lines, double packedBytes, double foldedBytes) {
         return ops * opNanos
-                + operands * operandNanos
+                + lines * lineNanos
                 + Math.ceil(packedBytes / 4) * packetWordNanos
                 + foldedBytes * foldNanosPerByte;
     }
 
-    /** Signals that wait for each other, in all rounds that a block of these bytes takes when cut into so many chunks. */
-    double steps(double ranks, double steps, double bytesPerBlock, double chunksPerBlock) {
-        double rounds = Math.max(1, bytesPerBlock / (chunksPerBlock * chunkBytes));
+    /** Launches that a block of these bytes takes when it is cut into so many chunks; short ones count as one. */
+    double rounds(double bytesPerBlock, double chunksPerBlock) {
+        return Math.max(1, bytesPerBlock / (chunksPerBlock * chunkBytes));
+    }
+
+    /** Signals that wait for each other, in all rounds. */
+    double steps(double ranks, double steps, double rounds) {
         return steps * rounds * signalNanos * oversubscription(ranks);
     }
 
@@ -99,8 +103,12 @@ public record Constants(
         return work * oversubscription(ranks);
     }
 
-    /** Work of the root and of each other rank: the root is the last to end, or the cores are. */
-    double rooted(double ranks, double root, double other) {
-        return Math.max(root + other, (root + (ranks - 1) * other) / cores);
+    /**
+     * Work of the root and of each other rank: one after the other in the first round, at the same time in the later ones, unless
+     * there are too few cores for it.
+     */
+    double rooted(double ranks, double root, double other, double rounds) {
+        double inTurn = Math.max(root, other) + Math.min(root, other) / rounds;
+        return Math.max(inTurn, (root + (ranks - 1) * other) / cores);
     }
 }
