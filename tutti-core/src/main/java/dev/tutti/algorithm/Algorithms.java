@@ -286,7 +286,11 @@ public final class Algorithms {
 
     private static void exscan(Family family) {
         prefixes(
-                family, AllPairs::oneShotExscan, AllPairsPackets::oneShotExscan, AllPairsRead::oneShotExscan, Chain::exscan);
+                family,
+                AllPairs::oneShotExscan,
+                AllPairsPackets::oneShotExscan,
+                AllPairsRead::oneShotExscan,
+                Chain::exscan);
     }
 
     /** The last rank folds most, the first sends most; on average it is half of that. */

@@ -37,7 +37,8 @@ public record Constants(
     /** Checks that the numbers make sense. */
     public Constants {
         if (cores < 1 || chunkBytes < 1) {
-            throw new IllegalArgumentException("cores " + cores + " and chunk bytes " + chunkBytes + " must be at least 1");
+            throw new IllegalArgumentException(
+                    "cores " + cores + " and chunk bytes " + chunkBytes + " must be at least 1");
         }
     }
 
@@ -69,10 +70,7 @@ public record Constants(
 
     /** What one rank does in a plan of slots. */
     double work(double ops, double lines, double copiedBytes, double foldedBytes) {
-        return ops * opNanos
-                + lines * lineNanos
-                + copiedBytes * copyNanosPerByte
-                + foldedBytes * foldNanosPerByte;
+        return ops * opNanos + lines * lineNanos + copiedBytes * copyNanosPerByte + foldedBytes * foldNanosPerByte;
     }
 
     /** What one rank does in a plan of packets; every destination of a packet counts. */

@@ -11,5 +11,5 @@ public interface Cost {
      * @param constants what signals, copies and folds cost
      * @return nanoseconds
      */
-    double nanos(int ranks, long bytesPerBlock, Constants constants);
+    double nanos(int ranks, double bytesPerBlock, Constants constants);
 }

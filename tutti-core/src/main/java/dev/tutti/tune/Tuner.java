@@ -73,14 +73,14 @@ public final class Tuner {
                 .filter(each -> forcedProtocol == null || each.protocol() == forcedProtocol)
                 .toList();
         if (named.isEmpty()) {
-            throw new IllegalArgumentException("no algorithm " + asked(forcedName, forcedProtocol) + " for " + collective
-                    + "; there are " + Algorithms.names(collective));
+            throw new IllegalArgumentException("no algorithm " + asked(forcedName, forcedProtocol) + " for "
+                    + collective + "; there are " + Algorithms.names(collective));
         }
         boolean packetsFit = forcedProtocol == Protocol.PACKET || bytesPerBlock <= PACKET_LIMIT_BYTES;
         return named.stream()
                 .filter(each -> canRun(each, op, ragged))
                 .filter(each -> each.protocol() == Protocol.SIMPLE || packetsFit)
-                .min(Comparator.comparingDouble(each -> each.cost().nanos(ranks, bytesPerBlock, constants)))
+                .min(Comparator.comparingDouble(each -> each.cost().nanos(ranks, (double) bytesPerBlock, constants)))
                 .orElseThrow(() -> new IllegalArgumentException(
                         asked(forcedName, forcedProtocol) + " cannot run " + collective + " of " + count + " " + type
                                 + (ragged ? " with counts that differ" : "") + (op == null ? "" : " with " + op)
@@ -98,6 +98,8 @@ public final class Tuner {
 
     private static String asked(@Nullable String name, @Nullable Protocol protocol) {
         String algorithm = name == null ? "" : "'" + name + "'";
-        return protocol == null ? algorithm : algorithm + (algorithm.isEmpty() ? "" : " ") + "with protocol " + protocol;
+        return protocol == null
+                ? algorithm
+                : algorithm + (algorithm.isEmpty() ? "" : " ") + "with protocol " + protocol;
     }
 }

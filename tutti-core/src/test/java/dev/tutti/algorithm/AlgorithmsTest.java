@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class AlgorithmsTest {
     private static final long SEED = Long.getLong("tutti.seed", System.nanoTime());
-    private static final int[] RANKS = IntStream.concat(IntStream.rangeClosed(1, 17), IntStream.of(32)).toArray();
+    private static final int[] RANKS =
+            IntStream.concat(IntStream.rangeClosed(1, 17), IntStream.of(32)).toArray();
 
     /** One way to run an algorithm. */
     private record Case(Algorithm algorithm, int ranks, int root, int lanes, boolean inPlace, boolean ragged) {
@@ -78,9 +79,7 @@ class AlgorithmsTest {
         if (!algorithm.collective().isRooted()) {
             return new int[] {0};
         }
-        return ranks <= 5
-                ? IntStream.range(0, ranks).toArray()
-                : new int[] {0, ranks / 2, ranks - 1};
+        return ranks <= 5 ? IntStream.range(0, ranks).toArray() : new int[] {0, ranks / 2, ranks - 1};
     }
 
     @ParameterizedTest
@@ -103,19 +102,23 @@ class AlgorithmsTest {
     @ParameterizedTest
     @MethodSource("reducing")
     void shouldGiveTheSameBitsWhenRunAgainAndOnEveryRank(Algorithm algorithm) {
-        cases(algorithm).filter(each -> each.lanes() == 1 && each.ranks() % 3 == 2).forEach(each -> {
-            SplittableRandom random = new SplittableRandom(SEED);
-            Lengths lengths = each.reference().lengths(2L * each.ranks() + 3, each.ragged(), random);
-            long[][][][] inputs = {each.reference().inputs(lengths, random)};
-            long[][][] once = simulate(each, lengths, Fold.ORDERED, random.split(), inputs)[0];
-            long[][][] again = simulate(each, lengths, Fold.ORDERED, random.split(), inputs)[0];
-            assertThat(Arrays.deepEquals(once, again)).as("%s, seed %d", each, SEED).isTrue();
-            if (algorithm.collective() == Collective.ALL_REDUCE) {
-                assertThat(List.of(once))
-                        .as("%s, seed %d", each, SEED)
-                        .allMatch(output -> Arrays.deepEquals(output, once[0]));
-            }
-        });
+        cases(algorithm)
+                .filter(each -> each.lanes() == 1 && each.ranks() % 3 == 2)
+                .forEach(each -> {
+                    SplittableRandom random = new SplittableRandom(SEED);
+                    Lengths lengths = each.reference().lengths(2L * each.ranks() + 3, each.ragged(), random);
+                    long[][][][] inputs = {each.reference().inputs(lengths, random)};
+                    long[][][] once = simulate(each, lengths, Fold.ORDERED, random.split(), inputs)[0];
+                    long[][][] again = simulate(each, lengths, Fold.ORDERED, random.split(), inputs)[0];
+                    assertThat(Arrays.deepEquals(once, again))
+                            .as("%s, seed %d", each, SEED)
+                            .isTrue();
+                    if (algorithm.collective() == Collective.ALL_REDUCE) {
+                        assertThat(List.of(once))
+                                .as("%s, seed %d", each, SEED)
+                                .allMatch(output -> Arrays.deepEquals(output, once[0]));
+                    }
+                });
     }
 
     private static void check(Case each, Fold fold) {
@@ -132,7 +135,8 @@ class AlgorithmsTest {
                 }
             }
         } catch (AssertionError | RuntimeException failure) {
-            throw new AssertionError(each + " " + fold + ", -Dtutti.seed=" + SEED + ": " + failure.getMessage(), failure);
+            throw new AssertionError(
+                    each + " " + fold + ", -Dtutti.seed=" + SEED + ": " + failure.getMessage(), failure);
         }
     }
 
@@ -177,8 +181,9 @@ class AlgorithmsTest {
             assertThat(all).as(collective.name()).anyMatch(each -> each.protocol() == Protocol.SIMPLE && each.ragged());
             assertThat(all).as(collective.name()).anyMatch(each -> !each.readsPeers() && each.foldsInRankOrder());
             assertThat(all.stream().map(Algorithm::toString)).doesNotHaveDuplicates();
-            assertThat(all).allSatisfy(each -> assertThat(Algorithms.find(collective, each.name(), each.protocol()))
-                    .contains(each));
+            assertThat(all)
+                    .allSatisfy(each -> assertThat(Algorithms.find(collective, each.name(), each.protocol()))
+                            .contains(each));
         }
         assertThat(Algorithms.find(Collective.BARRIER, "ring", Protocol.SIMPLE)).isEmpty();
         assertThat(Algorithms.names(Collective.GATHER)).isEqualTo("linear (simple, packet), tree (simple)");

@@ -59,8 +59,7 @@ final class PlanSimulator {
     /** What a slot holds, since which launch, and who wrote it as its how-manieth write. */
     private record Content(long[] values, int launch, int rank, int lane, long write, long heard) {}
 
-    PlanSimulator(
-            Plan plan, Lengths lengths, boolean inPlace, Fold fold, RandomGenerator random) {
+    PlanSimulator(Plan plan, Lengths lengths, boolean inPlace, Fold fold, RandomGenerator random) {
         this.plan = plan;
         this.collective = plan.collective();
         this.ranks = plan.ranks();
@@ -132,7 +131,8 @@ final class PlanSimulator {
                     "rank " + part.rank() + " declares other scratch than rank 0");
             for (List<Op> lane : part.lanes()) {
                 for (Op op : lane) {
-                    op.channels().forEach(id -> balance.merge(wire(part, id, op.code()), signOf(op.code()), Integer::sum));
+                    op.channels()
+                            .forEach(id -> balance.merge(wire(part, id, op.code()), signOf(op.code()), Integer::sum));
                     op.sources().forEach(chunk -> noteReader(part, op, chunk));
                     op.sources().forEach(chunk -> checkSpace(part, op, chunk));
                     op.destinations().forEach(chunk -> checkSpace(part, op, chunk));
@@ -155,7 +155,8 @@ final class PlanSimulator {
 
     private void noteReader(RankPlan part, Op op, Chunk chunk) {
         if (chunk.space() == Space.SCRATCH) {
-            readers.computeIfAbsent(slotKey(op, chunk, true), key -> new HashSet<>()).add(part.rank());
+            readers.computeIfAbsent(slotKey(op, chunk, true), key -> new HashSet<>())
+                    .add(part.rank());
         }
     }
 
@@ -202,9 +203,11 @@ final class PlanSimulator {
         final Content[][][] scratch;
         /** User memory by first chunk; in place, input and output are one. */
         long[][] input = {};
+
         long[][] output = {};
         /** Chunks of output that were written in this launch. */
         boolean[] written = {};
+
         int launch = -1;
         int finished = -1;
         int running;
@@ -308,7 +311,9 @@ final class PlanSimulator {
                 heard |= run.heard;
             }
             if (collective.hearsFromAll()) {
-                require(heard == (ranks == 64 ? -1 : (1L << ranks) - 1), "rank " + rank + " ended without hearing from all");
+                require(
+                        heard == (ranks == 64 ? -1 : (1L << ranks) - 1),
+                        "rank " + rank + " ended without hearing from all");
             }
             outputs[launch][rank] = store();
             finished = launch;
@@ -359,6 +364,7 @@ final class PlanSimulator {
         final Map<List<Integer>, Long> told = new HashMap<>();
         /** Ranks that this lane knows to have entered this launch. */
         long heard;
+
         int pc = Integer.MAX_VALUE;
         int waited;
 
@@ -411,7 +417,9 @@ final class PlanSimulator {
                     return false;
                 }
                 Signal signal = signals.remove();
-                require(signal.launch() == rank.launch, "signal of launch " + signal.launch() + " taken in " + rank.launch);
+                require(
+                        signal.launch() == rank.launch,
+                        "signal of launch " + signal.launch() + " taken in " + rank.launch);
                 told.put(List.of(wire.from(), signal.lane()), signal.writes());
                 heard |= signal.heard();
                 waited++;
@@ -444,7 +452,9 @@ final class PlanSimulator {
                 if (chunk.space() == Space.INPUT && collective.isReducing() && fold == Fold.SUM) {
                     require(!scaled, "two inputs in one fold: " + op);
                     scaled = true;
-                    values = Arrays.stream(values).map(value -> value * scalar(rank.rank)).toArray();
+                    values = Arrays.stream(values)
+                            .map(value -> value * scalar(rank.rank))
+                            .toArray();
                 }
                 operands.add(values);
             }

@@ -35,7 +35,8 @@ class PlanSimulatorTest {
         }
     }
 
-    private static void assertRefused(Collective collective, boolean inPlace, Consumer<RankBuilder> author, String why) {
+    private static void assertRefused(
+            Collective collective, boolean inPlace, Consumer<RankBuilder> author, String why) {
         assertThatThrownBy(() -> run(collective, Protocol.SIMPLE, inPlace, author))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining(why);
@@ -57,7 +58,8 @@ class PlanSimulatorTest {
 
     @Test
     void shouldSeeUnbalancedSignalsWhenOneIsNotAwaited() {
-        assertRefused(Collective.BARRIER, false, me -> me.lane().signal(me.channel(next(me))), "signals and waits differ");
+        assertRefused(
+                Collective.BARRIER, false, me -> me.lane().signal(me.channel(next(me))), "signals and waits differ");
     }
 
     @Test
@@ -132,7 +134,9 @@ class PlanSimulatorTest {
                 me -> {
                     me.scratchSlots(1);
                     if (me.rank() == 0) {
-                        me.lane().copy(me.input(0), me.scratch(0, me.input(0)), me.output(0)).signal(me.channel(1));
+                        me.lane()
+                                .copy(me.input(0), me.scratch(0, me.input(0)), me.output(0))
+                                .signal(me.channel(1));
                     } else {
                         me.lane().await(me.channel(me.rank() - 1));
                         me.lane().copy(me.scratchOf(0, 0, me.output(0)), me.output(0));
@@ -154,13 +158,16 @@ class PlanSimulatorTest {
                 me.lane().finishReduce(List.of(me.scratch(0, own)), me.output(0));
             }
             if (me.rank() < RANKS - 1) {
-                me.lane().reduce(me.rank() == 0 ? List.of(own) : List.of(me.scratch(0, own), own),
-                        me.scratchOf(me.rank() + 1, 0, own));
+                me.lane()
+                        .reduce(
+                                me.rank() == 0 ? List.of(own) : List.of(me.scratch(0, own), own),
+                                me.scratchOf(me.rank() + 1, 0, own));
                 me.lane().signal(me.channel(me.rank() + 1));
             }
         };
 
-        assertThatCode(() -> run(Collective.EXSCAN, Protocol.SIMPLE, false, scan)).doesNotThrowAnyException();
+        assertThatCode(() -> run(Collective.EXSCAN, Protocol.SIMPLE, false, scan))
+                .doesNotThrowAnyException();
         assertRefused(Collective.EXSCAN, true, scan, "output has overwritten");
     }
 
@@ -175,13 +182,13 @@ class PlanSimulatorTest {
 
     @Test
     void shouldSeeDifferentScratchWhenRanksDeclareDifferentSlots() {
-        assertRefused(Collective.BARRIER, false, me -> me.scratchSlots(me.rank()).lane(), "declares other scratch");
+        assertRefused(
+                Collective.BARRIER, false, me -> me.scratchSlots(me.rank()).lane(), "declares other scratch");
     }
 
     @Test
     void shouldSeeAWrittenInputWhenUsedAsADestination() {
-        assertRefused(
-                Collective.ALL_GATHER, false, me -> me.lane().copy(me.input(0), me.input(0)), "writes input");
+        assertRefused(Collective.ALL_GATHER, false, me -> me.lane().copy(me.input(0), me.input(0)), "writes input");
     }
 
     @Test

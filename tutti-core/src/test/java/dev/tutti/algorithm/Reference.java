@@ -56,8 +56,7 @@ final class Reference {
         return new Lengths(input, output);
     }
 
-    private void fill(
-            long @Nullable [] blocks, int rank, long[] block, long[][] pair, boolean input, long longest) {
+    private void fill(long @Nullable [] blocks, int rank, long[] block, long[][] pair, boolean input, long longest) {
         for (int i = 0; blocks != null && i < blocks.length; i++) {
             if (collective == Collective.ALL_TO_ALL) {
                 blocks[i] = input ? pair[rank][i] : pair[i][rank];

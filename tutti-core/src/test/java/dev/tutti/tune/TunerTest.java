@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(20)
 class TunerTest {
     private static final int CORES = 2;
-    private static final long[] SIZES =
-            LongStream.iterate(8, bytes -> bytes <= 64 << 20, bytes -> 4 * bytes).toArray();
+    private static final long[] SIZES = LongStream.iterate(8, bytes -> bytes <= 64 << 20, bytes -> 4 * bytes)
+            .toArray();
     private static final ReduceOp COMMUTATIVE = userOp(true);
     private static final ReduceOp ORDERED = userOp(false);
 
@@ -42,8 +42,7 @@ class TunerTest {
 
     private static Algorithm forced(
             Collective collective, long bytes, @Nullable String name, @Nullable Protocol protocol) {
-        return tuner(4).choose(
-                collective, DataType.FLOAT32, ReduceOp.SUM, bytes / 4, bytes, 4, false, name, protocol);
+        return tuner(4).choose(collective, DataType.FLOAT32, ReduceOp.SUM, bytes / 4, bytes, 4, false, name, protocol);
     }
 
     @Test
@@ -54,7 +53,8 @@ class TunerTest {
                 StringBuilder row = new StringBuilder(String.format("  %-14s", collective));
                 String last = "";
                 for (long bytes : SIZES) {
-                    String choice = choose(collective, null, bytes, ranks, false).toString();
+                    String choice =
+                            choose(collective, null, bytes, ranks, false).toString();
                     if (!choice.equals(last)) {
                         row.append(String.format("  %d: %s", bytes, choice));
                         last = choice;
@@ -71,8 +71,11 @@ class TunerTest {
         for (int ranks : new int[] {1, 2, 3, 4, 8, 32, 1000}) {
             for (long bytes : SIZES) {
                 Algorithm once = choose(collective, ReduceOp.SUM, bytes, ranks, false);
-                assertThat(choose(collective, ReduceOp.SUM, bytes, ranks, false)).isSameAs(once);
-                assertThat(once.cost().nanos(ranks, bytes, Constants.of(ranks, CORES))).isFinite().isNotNegative();
+                assertThat(choose(collective, ReduceOp.SUM, bytes, ranks, false))
+                        .isSameAs(once);
+                assertThat(once.cost().nanos(ranks, bytes, Constants.of(ranks, CORES)))
+                        .isFinite()
+                        .isNotNegative();
             }
         }
     }
@@ -99,17 +102,21 @@ class TunerTest {
 
     @Test
     void shouldLeavePacketsWhenTwoRanksSend128Bytes() {
-        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 64, 2, false).protocol()).isEqualTo(Protocol.PACKET);
+        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 64, 2, false).protocol())
+                .isEqualTo(Protocol.PACKET);
         assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 128, 2, false)).hasToString("one-shot/simple");
-        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 8 << 10, 2, false)).hasToString("one-shot/simple");
+        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 8 << 10, 2, false))
+                .hasToString("one-shot/simple");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {4, 8, 32})
     void shouldShareTheFoldingWhenLarge(int ranks) {
-        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 1 << 20, ranks, false).name())
+        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 1 << 20, ranks, false)
+                        .name())
                 .isEqualTo("two-shot-read");
-        assertThat(choose(Collective.BROADCAST, null, 1 << 20, ranks, false).name()).isEqualTo("one-shot-read");
+        assertThat(choose(Collective.BROADCAST, null, 1 << 20, ranks, false).name())
+                .isEqualTo("one-shot-read");
     }
 
     @Test
@@ -117,7 +124,8 @@ class TunerTest {
         Tuner tuner = new Tuner(Constants.of(8, CORES), false);
         for (Collective collective : Collective.values()) {
             for (long bytes : SIZES) {
-                assertThat(tuner.choose(collective, DataType.INT8, null, bytes, bytes, 8, false, null, null).readsPeers())
+                assertThat(tuner.choose(collective, DataType.INT8, null, bytes, bytes, 8, false, null, null)
+                                .readsPeers())
                         .isFalse();
             }
         }
@@ -135,7 +143,8 @@ class TunerTest {
 
     @Test
     void shouldChooseSlotsWhenTheFunctionIsTheUsers() {
-        assertThat(choose(Collective.ALL_REDUCE, COMMUTATIVE, 8, 2, false).protocol()).isEqualTo(Protocol.SIMPLE);
+        assertThat(choose(Collective.ALL_REDUCE, COMMUTATIVE, 8, 2, false).protocol())
+                .isEqualTo(Protocol.SIMPLE);
     }
 
     @Test
@@ -153,16 +162,18 @@ class TunerTest {
     void shouldDoAsToldWhenForced() {
         assertThat(forced(Collective.ALL_REDUCE, 8, "ring", null)).hasToString("ring/simple");
         assertThat(forced(Collective.ALL_REDUCE, 1 << 20, "one-shot", null)).hasToString("one-shot/simple");
-        assertThat(forced(Collective.ALL_REDUCE, 1 << 20, null, Protocol.PACKET).protocol()).isEqualTo(Protocol.PACKET);
-        assertThat(forced(Collective.ALL_REDUCE, 1 << 20, "two-shot", Protocol.PACKET)).hasToString("two-shot/packet");
+        assertThat(forced(Collective.ALL_REDUCE, 1 << 20, null, Protocol.PACKET).protocol())
+                .isEqualTo(Protocol.PACKET);
+        assertThat(forced(Collective.ALL_REDUCE, 1 << 20, "two-shot", Protocol.PACKET))
+                .hasToString("two-shot/packet");
     }
 
     @Test
     void shouldSayWhatExistsWhenForcedToTheUnknown() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> forced(Collective.ALL_GATHER, 8, "butterfly", null))
-                .withMessage("no algorithm 'butterfly' for allGather; there are "
-                        + Algorithms.names(Collective.ALL_GATHER));
+                .withMessage(
+                        "no algorithm 'butterfly' for allGather; there are " + Algorithms.names(Collective.ALL_GATHER));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> forced(Collective.BARRIER, 8, null, Protocol.PACKET))
                 .withMessageContaining("with protocol packet for barrier")
@@ -172,8 +183,8 @@ class TunerTest {
     @Test
     void shouldSayWhyWhenForcedToWhatCannotRunTheCall() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> tuner(4).choose(
-                        Collective.ALL_REDUCE, DataType.FLOAT32, ORDERED, 2, 8, 4, false, "ring", null))
+                .isThrownBy(() ->
+                        tuner(4).choose(Collective.ALL_REDUCE, DataType.FLOAT32, ORDERED, 2, 8, 4, false, "ring", null))
                 .withMessageContaining("'ring' cannot run allReduce of 2 float32 with mine");
     }
 }
