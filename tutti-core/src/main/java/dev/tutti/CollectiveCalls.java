@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * How calls get from the API to the executor. A blocking call fills the communicator's own call under its lock and runs on the
  * caller's thread, allocating nothing; if others are before it, or the caller is a virtual thread, it queues like a started one.
  */
+@SuppressWarnings("ReferenceEquality") // calls and memory are compared as objects
 abstract sealed class CollectiveCalls permits StartedCollectives {
     final World world;
     final Member member;
@@ -49,7 +50,7 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
 
     final void leave(Call call) {
         if (call == inline) {
-            call.hold(null, null);
+            call.forget();
             schedule.exit();
         }
     }
@@ -88,6 +89,10 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     }
 
     final void retainBuffers(Call call) {
+        if (call.inputHolder() == call.outputHolder()) {
+            retain(call.inputHolder());
+            return;
+        }
         retain(call.inputHolder());
         try {
             retain(call.outputHolder());
@@ -99,7 +104,9 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
 
     final void releaseBuffers(Call call) {
         release(call.inputHolder());
-        release(call.outputHolder());
+        if (call.inputHolder() != call.outputHolder()) {
+            release(call.outputHolder());
+        }
     }
 
     private static void retain(@Nullable Object holder) {

@@ -39,11 +39,15 @@ final class Member {
         this.rank = rank;
         this.worldRanks = worldRanks;
         this.config = config;
-        this.endpoint =
-                new Endpoint(fabric, name, rank, worldRanks.length, config.number(Config.Key.FIRST_LAUNCH));
+        this.endpoint = new Endpoint(
+                fabric,
+                name,
+                rank,
+                worldRanks.length,
+                config.number(Config.Key.FIRST_LAUNCH),
+                config.duration(Config.Key.WARN_AFTER).toNanos());
         this.tuner = new Tuner(Constants.of(worldRanks.length, Runtime.getRuntime().availableProcessors()));
-        Execution execution =
-                new Execution(endpoint, this::choose, config.duration(Config.Key.WARN_AFTER).toNanos());
+        Execution execution = new Execution(endpoint, this::choose);
         this.schedule = new Schedule(execution, endpoint);
         this.postbox = new Postbox(endpoint, timeoutNanos());
     }

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * {@code background} tells that another thread may run the call.
  */
 final class Requests {
+    /** Memory up to this size may be kept alive until the next call, so that the same call again costs less. */
+    private static final long REPEATABLE_BYTES = 64 << 10;
+
     private final int rank;
     private final int size;
     private final long timeoutNanos;
@@ -25,6 +28,9 @@ final class Requests {
     }
 
     void barrier(Call call) {
+        if (call.repeats(Collective.BARRIER, DataType.INT8, null, null, null, 0)) {
+            return;
+        }
         call.of(Collective.BARRIER, DataType.INT8, null, 0, 0);
         finish(call, null, null);
     }
@@ -333,6 +339,9 @@ final class Requests {
             @Nullable ReduceOp op,
             int root,
             boolean background) {
+        if (call.repeats(collective, type, in, out, op, root)) {
+            return;
+        }
         if (collective.isReducing()) {
             Arguments.requireOperator(op, type);
         }
@@ -360,6 +369,16 @@ final class Requests {
     private void finish(Call call, @Nullable Object in, @Nullable Object out) {
         call.uniform(size);
         hold(call, in, out);
+        if (call.longestBytes() <= REPEATABLE_BYTES && isRepeatable(in) && isRepeatable(out)) {
+            call.makeRepeatable();
+        }
+    }
+
+    /** Segments have to be looked at each time: their arena may have been closed. */
+    private static boolean isRepeatable(@Nullable Object memory) {
+        return memory instanceof Buffer buffer
+                ? buffer.backing() == null
+                : !(memory instanceof java.lang.foreign.MemorySegment) && !(memory instanceof List);
     }
 
     private void hold(Call call, @Nullable Object in, @Nullable Object out) {

@@ -21,10 +21,17 @@ public final class Call {
     private @Nullable Object inputHolder;
     private @Nullable Object outputHolder;
 
+    /** Set while the very same arguments need no second look. */
+    private boolean repeatable;
+
+    private boolean geometryReady;
+    @Nullable Shape shape;
+
     private Collective collective = Collective.BARRIER;
     private DataType type = DataType.INT8;
     private @Nullable ReduceOp op;
     private int root;
+    private int ranks;
     private long count;
     private long extra;
     private long longestBytes;
@@ -42,11 +49,14 @@ public final class Call {
         this.op = op;
         this.root = root;
         this.count = count;
+        this.shape = null;
+        this.repeatable = false;
         this.extra = 0;
         this.uniform = true;
         this.pairwise = false;
         this.inPlace = false;
         this.stagesInput = false;
+        this.geometryReady = true;
         input.clear();
         output.clear();
         return this;
@@ -54,10 +64,12 @@ public final class Call {
 
     /** All blocks have {@code count} elements. */
     public void uniform(int ranks) {
-        long bytes = count * type.bytes();
-        geometry.uniform(collective.inputBlocks(ranks), collective.outputBlocks(ranks), bytes);
-        longestBytes = bytes;
-        inPlace = input.isPresent() && input.isSame(output) && geometry.inputBlocks() == geometry.outputBlocks();
+        this.ranks = ranks;
+        longestBytes = count * type.bytes();
+        geometryReady = false;
+        inPlace = input.isPresent()
+                && input.isSame(output)
+                && collective.inputBlocks(ranks) == collective.outputBlocks(ranks);
         stagesInput = inPlace && collective == Collective.ALL_TO_ALL;
         inPlace &= !stagesInput;
     }
@@ -68,6 +80,7 @@ public final class Call {
      */
     public void ragged(long longestBytes, long extra, boolean pairwise) {
         this.uniform = false;
+        this.geometryReady = true;
         this.longestBytes = longestBytes;
         this.extra = extra;
         this.pairwise = pairwise;
@@ -89,14 +102,46 @@ public final class Call {
         extra = other.extra;
         longestBytes = other.longestBytes;
         uniform = other.uniform;
+        ranks = other.ranks;
+        shape = null;
+        repeatable = false;
+        geometryReady = true;
         pairwise = other.pairwise;
         inPlace = other.inPlace;
         stagesInput = other.stagesInput;
         timeoutNanos = other.timeoutNanos;
         input.set(other.input);
         output.set(other.output);
-        geometry.piece(other.geometry, 0, Long.MAX_VALUE, -1, -1);
+        geometry.piece(other.geometry(), 0, Long.MAX_VALUE, -1, -1);
         pairCounts.set(other.pairCounts);
+    }
+
+    /**
+     * Whether this call is already what these arguments would make it. Small messages in a loop are mostly that, and then it saves
+     * more time than the exchange takes.
+     */
+    @SuppressWarnings("ReferenceEquality") // the very same memory, not equal content
+    public boolean repeats(
+            Collective which, DataType elements, @Nullable Object in, @Nullable Object out, @Nullable ReduceOp how, int at) {
+        return repeatable
+                && inputHolder == in
+                && outputHolder == out
+                && op == how
+                && collective == which
+                && type == elements
+                && root == at;
+    }
+
+    /** Lets {@link #repeats} recognise this call. Only for small memory, as it is kept alive meanwhile. */
+    public void makeRepeatable() {
+        repeatable = true;
+    }
+
+    /** Forgets the memory, unless the next call is likely to have it again. */
+    public void forget() {
+        if (!repeatable) {
+            hold(null, null);
+        }
     }
 
     /** Keeps what the operands describe alive until the call is over. */
@@ -121,7 +166,14 @@ public final class Call {
         return output;
     }
 
+    /** Where the blocks are; of a uniform call worked out when first needed. */
     public Geometry geometry() {
+        if (!geometryReady) {
+            geometryReady = true;
+            if (uniform) {
+                geometry.uniform(collective.inputBlocks(ranks), collective.outputBlocks(ranks), longestBytes);
+            }
+        }
         return geometry;
     }
 

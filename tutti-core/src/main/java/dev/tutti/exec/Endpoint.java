@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * addresses of everybody's memory. Used by one thread at a time, under the communicator's lock.
  *
  * <p><b>Launches.</b> A call is one or more launches; all ranks count them alike. Launch L uses the halves of parity L mod 2
- * of everybody's packets and scratch. Before a rank writes to a peer in launch L, that peer must have finished launch L-2. Mostly
- * this is known: whoever has heard from all in launch L-1 knows that all had finished L-2. Else it looks at the peers' boards.
+ * of everybody's packets and scratch. Before a rank writes anything that peers see in launch L, all ranks must have finished launch
+ * L-2: not only the owner of the memory, as a third rank may still be reading there. Mostly this is known: whoever has heard from
+ * all in launch L-1 knows that all had finished L-2. Else it looks at everybody's boards.
  */
 public final class Endpoint {
     /** Bytes of own memory that packet folds and user functions work in. */
@@ -62,7 +63,7 @@ public final class Endpoint {
     private final long[] scratchHalves;
     private boolean wrapping;
 
-    public Endpoint(Fabric fabric, String name, int rank, int size, long firstLaunch) {
+    public Endpoint(Fabric fabric, String name, int rank, int size, long firstLaunch, long warnNanos) {
         this.fabric = fabric;
         this.name = name;
         this.rank = rank;
@@ -72,7 +73,7 @@ public final class Endpoint {
         this.board = new Board(fabric, rank, size);
         this.abortAddress = board.abortAddress();
         this.spins = fabric.isOversubscribed() ? 20 : 20_000;
-        this.stall = new Stall(this);
+        this.stall = new Stall(this, warnNanos);
         this.sent = new int[size * channelsPerPeer];
         this.expected = new int[size * channelsPerPeer];
         this.launch = firstLaunch;
@@ -149,7 +150,7 @@ public final class Endpoint {
     }
 
     /**
-     * Whether this launch may write to these peers. The packet flag has 32 bits: when it comes round to 0, every rank waits until
+     * Whether this launch may write what peers see. The packet flag has 32 bits: when it comes round to 0, every rank waits until
      * all others have finished, clears its packets, and goes on with flag 2 when all have cleared, so that no stale packet can be
      * taken for a new one and the parity keeps alternating.
      */
@@ -160,12 +161,7 @@ public final class Endpoint {
         if (heardFromAll >= launch - 1) {
             return true;
         }
-        for (int peer : program.peersWritten) {
-            if (board.finished(peer) < launch - 2) {
-                return false;
-            }
-        }
-        return true;
+        return !program.writesPeers || allFinished(launch - 2);
     }
 
     private boolean mayWrapped(Program program) {

@@ -23,7 +23,6 @@ public final class Execution {
     private final LaneMachine machine;
     private final @Nullable Shape[] shapes = new @Nullable Shape[SHAPES];
     private final Geometry pieces = new Geometry();
-    private final long warnNanos;
 
     private @Nullable Shape lastShape;
     private long operation;
@@ -41,11 +40,10 @@ public final class Execution {
     private boolean launched;
     private long output;
 
-    public Execution(Endpoint endpoint, Function<Call, Plan> chooser, long warnNanos) {
+    public Execution(Endpoint endpoint, Function<Call, Plan> chooser) {
         this.endpoint = endpoint;
         this.chooser = chooser;
         this.machine = new LaneMachine(endpoint);
-        this.warnNanos = warnNanos;
     }
 
     /** Number of the operation that was begun last. */
@@ -55,13 +53,18 @@ public final class Execution {
 
     /** Runs a call to its end on this thread. */
     public void run(Call call) {
-        publish(call);
         if (call.isPairwise()) {
+            publish(call, meta(call));
             prepareAgreement(call);
-            runRounds(agreement, configure(agreement, digest(call)));
+            runRounds(agreement, configure(agreement, shapeOf(agreement), digest(call)));
             finishAgreement(call);
+            Shape shape = shapeOf(call);
+            runRounds(call, configure(call, shape, shape.digest));
+        } else {
+            Shape shape = shapeOf(call);
+            publish(call, shape.meta);
+            runRounds(call, configure(call, shape, shape.digest));
         }
-        runRounds(call, configure(call, digest(call)));
     }
 
     private void runRounds(Call call, Shape shape) {
@@ -92,17 +95,19 @@ public final class Execution {
 
     /** Starts a call that {@link #advance} then moves. */
     public void begin(Call call) {
-        publish(call);
         program = null;
         round = 0;
         if (call.isPairwise()) {
+            publish(call, meta(call));
             prepareAgreement(call);
             afterAgreement = call;
             this.call = agreement;
-            this.shape = configure(agreement, digest(call));
+            this.shape = configure(agreement, shapeOf(agreement), digest(call));
         } else {
+            Shape found = shapeOf(call);
+            publish(call, found.meta);
             this.call = call;
-            this.shape = configure(call, digest(call));
+            this.shape = configure(call, found, found.digest);
         }
     }
 
@@ -159,7 +164,8 @@ public final class Execution {
             finishAgreement(agreed);
             round = 0;
             this.call = agreed;
-            this.shape = configure(agreed, digest(agreed));
+            Shape found = shapeOf(agreed);
+            this.shape = configure(agreed, found, found.digest);
             return MOVED;
         }
         this.call = null;
@@ -174,30 +180,40 @@ public final class Execution {
     /** Nothing can happen before a peer does something. */
     public static final int BLOCKED = 0;
 
-    private void publish(Call call) {
+    private void publish(Call call, long meta) {
         operation++;
-        long meta = Signature.meta(call.collective(), call.type(), call.op(), call.root());
         endpoint.board.publishOperation(operation, meta, call.count(), call.extra());
-        endpoint.stall.begin(operation, meta, call.count(), call.extra(), warnNanos, call.timeoutNanos());
+        endpoint.stall.begin(operation, call);
+    }
+
+    private static long meta(Call call) {
+        return Signature.meta(call.collective(), call.type(), call.op(), call.root());
     }
 
     private static int digest(Call call) {
-        return Signature.digest(
-                Signature.meta(call.collective(), call.type(), call.op(), call.root()), call.count(), call.extra());
+        return Signature.digest(meta(call), call.count(), call.extra());
     }
 
-    /** Finds the call's shape and tells the endpoint what this call's ranks must agree on. */
-    private Shape configure(Call call, int digest) {
-        Shape shape = lastShape;
-        if (shape == null || !shape.matches(call)) {
-            shape = findShape(call);
-            lastShape = shape;
+    private Shape shapeOf(Call call) {
+        Shape shape = call.shape;
+        if (shape == null) {
+            shape = lastShape;
+            if (shape == null || !shape.matches(call)) {
+                shape = findShape(call);
+                lastShape = shape;
+            }
+            call.shape = call.isPairwise() ? null : shape;
         }
+        return shape;
+    }
+
+    /** Tells the endpoint what this call's ranks must agree on and what its folds need. */
+    private Shape configure(Call call, Shape shape, int digest) {
         endpoint.signature = digest;
         endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;
-        endpoint.elementShift = Integer.numberOfTrailingZeros(shape.type.bytes());
         ReduceOp op = call.op();
         if (op != null) {
+            endpoint.elementShift = shape.elementShift;
             endpoint.aux = aux(op, shape);
             endpoint.function = op.function() == null ? null : op.function().body();
         }

@@ -134,7 +134,7 @@ final class Packets {
         return result;
     }
 
-    private static long tile(Endpoint endpoint, int index) {
+    static long tile(Endpoint endpoint, int index) {
         return endpoint.tileAddress + 2L * Endpoint.TILE_BYTES + (long) index * TILE;
     }
 

@@ -12,7 +12,8 @@ final class Program {
     final long[][] symbolic;
     final long[][] even;
     final long[][] odd;
-    final int[] peersWritten;
+    /** Whether peers see anything of what this rank writes or signals. */
+    final boolean writesPeers;
     final boolean hearsFromAll;
     /** Lanes that only transfer and signal may run to completion one after the other without looking at each other. */
     final boolean singleLane;
@@ -28,7 +29,7 @@ final class Program {
         this.symbolic = symbolic;
         this.even = copyOf(symbolic);
         this.odd = copyOf(symbolic);
-        this.peersWritten = plan.peersWritten();
+        this.writesPeers = plan.writesPeers();
         this.hearsFromAll = hearsFromAll;
         boolean meets = plan.lanes().stream()
                 .flatMap(java.util.List::stream)

@@ -32,6 +32,9 @@ final class Shape {
     final long window;
     final long rounds;
     final long maxChunk;
+    final long meta;
+    final int digest;
+    final int elementShift;
     private final @Nullable Program[] programs = new @Nullable Program[8];
 
     Shape(Call call, Plan plan, Endpoint endpoint) {
@@ -51,6 +54,9 @@ final class Shape {
         this.maxChunk = rounds == 1 && (uniform || extra != 0)
                 ? Resolver.maxChunk(longestBytes, part.chunksPerBlock())
                 : chunk;
+        this.meta = Signature.meta(collective, type, op, root);
+        this.digest = Signature.digest(meta, count, extra);
+        this.elementShift = Integer.numberOfTrailingZeros(type.bytes());
     }
 
     boolean matches(Call call) {

@@ -28,11 +28,12 @@ public final class Stall {
     private final Board board;
     private final long[] announced = new long[3];
 
+    private final long warnNanos;
     private long operation;
+    private Call call = new Call();
     private long meta;
     private long count;
     private long extra;
-    private long warnNanos;
     private long timeoutNanos;
 
     private long armedAt;
@@ -42,23 +43,34 @@ public final class Stall {
     private int pauses;
     private long parkNanos;
 
-    Stall(Endpoint endpoint) {
+    Stall(Endpoint endpoint, long warnNanos) {
+        this.warnNanos = warnNanos;
         this.endpoint = endpoint;
         this.board = endpoint.board;
     }
 
-    /** Tells which operation is waited for from now on, and for how long. */
-    void begin(long operation, long meta, long count, long extra, long warnNanos, long timeoutNanos) {
-        this.operation = operation;
-        this.meta = meta;
-        this.count = count;
-        this.extra = extra;
-        this.warnNanos = warnNanos;
-        this.timeoutNanos = timeoutNanos;
-        this.armed = false;
-        this.warned = false;
-        this.pauses = 0;
-        this.parkNanos = FIRST_PARK_NANOS;
+    /** Tells which operation is waited for from now on. Details are looked up when somebody has to wait for long. */
+    void begin(long number, Call current) {
+        operation = number;
+        call = current;
+        armed = false;
+    }
+
+    private void arm(long now) {
+        armed = true;
+        armedAt = now;
+        diagnosedAt = now;
+        warned = false;
+        pauses = 0;
+        parkNanos = FIRST_PARK_NANOS;
+        lookUp();
+    }
+
+    private void lookUp() {
+        meta = Signature.meta(call.collective(), call.type(), call.op(), call.root());
+        count = call.count();
+        extra = call.extra();
+        timeoutNanos = call.timeoutNanos();
     }
 
     /** Something moved: the next wait starts by yielding again. The deadline of the operation goes on. */
@@ -92,9 +104,7 @@ public final class Stall {
         }
         long now = System.nanoTime();
         if (!armed) {
-            armed = true;
-            armedAt = now;
-            diagnosedAt = now;
+            arm(now);
             return;
         }
         if (now - diagnosedAt < DIAGNOSE_EVERY_NANOS) {
@@ -141,6 +151,7 @@ public final class Stall {
     /** A signature was not the expected one: says who called what, aborts, and returns what to throw. */
     TuttiException mismatch() {
         if (!board.isAborted()) {
+            lookUp();
             diagnose();
             board.abort(Board.Reason.MISMATCH, "ranks disagree at " + what() + " on '" + endpoint.name + "'", null);
         }
@@ -149,6 +160,7 @@ public final class Stall {
 
     TuttiException pairMismatch(int peer, long theirs) {
         if (!board.isAborted()) {
+            lookUp();
             diagnose();
             board.abort(
                     Board.Reason.MISMATCH,
@@ -161,6 +173,7 @@ public final class Stall {
     }
 
     TuttiException userFunctionThrew(Throwable thrown) {
+        lookUp();
         board.abort(
                 Board.Reason.ABORTED,
                 "the reduce function threw on rank " + endpoint.rank + " in " + what() + ": " + thrown,

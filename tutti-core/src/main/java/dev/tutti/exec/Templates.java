@@ -1,16 +1,204 @@
 package dev.tutti.exec;
 
-/** Shapes of tiny plans that have code of their own. */
+import dev.tutti.DataType;
+import dev.tutti.memory.Memory;
+import dev.tutti.reduce.Fold;
+import dev.tutti.reduce.Kernels;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Tiny plans that have code of their own, because decoding their few records would take as long as running them. A template is
+ * recognised by the shape of its records and does exactly what the interpreter would.
+ *
+ * <pre>
+ *   BARRIER   SIGNAL, WAIT
+ *   SLOTS     DATA copy to peers, SIGNAL, WAIT, DATA fold          one-shot through slots
+ *   PACKETS   PACKETS to peers, PACKETS fold into plain memory     one-shot of packets
+ * </pre>
+ */
 final class Templates {
     static final int NONE = 0;
+    static final int BARRIER = 1;
+    static final int SLOTS = 2;
+    static final int PACKETS = 3;
+
+    /** Above this the interpreter is as fast. */
+    private static final long MOST_BYTES = 8 << 10;
+
+    private static final long MOST_PACKET_BYTES = 256;
+    private static final int FLOAT_SUM = Kernels.id(DataType.FLOAT32, Fold.SUM);
 
     private Templates() {}
 
-    static int recognise(long[] symbolic) {
-        return NONE;
+    static int recognise(long[] code) {
+        int second = code.length == 0 ? 0 : Records.words(code[0]);
+        if (second == 0 || second >= code.length) {
+            return NONE;
+        }
+        int third = second + Records.words(code[second]);
+        int first = Records.kind(code[0]);
+        if (first == Records.SIGNAL && Records.kind(code[second]) == Records.WAIT && third == code.length) {
+            return BARRIER;
+        }
+        if (first == Records.PACKETS && third == code.length && isPacketOneShot(code, second)) {
+            return PACKETS;
+        }
+        return first == Records.DATA && isSlotOneShot(code, second, third) ? SLOTS : NONE;
+    }
+
+    private static boolean isPacketOneShot(long[] code, int second) {
+        int pack = Records.flags(code[0]);
+        int fold = Records.flags(code[second]);
+        return Records.kind(code[second]) == Records.PACKETS
+                && code[1] > 0
+                && code[1] <= MOST_PACKET_BYTES
+                && (code[1] & 3) == 0
+                && Records.sources(code[0]) == 0
+                && pack == (Records.SIGNED | Records.PLAIN_SOURCE)
+                && Records.kernel(code[2]) == Records.COPY
+                && Records.destinations(code[second]) == 0
+                && fold == (Records.SIGNED | Records.PLAIN_SOURCE | Records.PLAIN_DESTINATION)
+                && Records.kernel(code[second + 2]) != Records.COPY;
+    }
+
+    private static boolean isSlotOneShot(long[] code, int second, int third) {
+        if (third >= code.length) {
+            return false;
+        }
+        int fourth = third + Records.words(code[third]);
+        return fourth < code.length
+                && fourth + Records.words(code[fourth]) == code.length
+                && Records.kind(code[second]) == Records.SIGNAL
+                && Records.kind(code[third]) == Records.WAIT
+                && Records.kind(code[fourth]) == Records.DATA
+                && Records.kernel(code[2]) == Records.COPY
+                && Records.destinations(code[fourth]) == 1
+                && Records.kernel(code[fourth + 2]) != Records.COPY
+                && Records.kernel(code[fourth + 2]) != Records.USER
+                && code[1] <= MOST_BYTES;
     }
 
     static void run(int template, long[] code, Endpoint endpoint) {
-        Interpreter.run(code, endpoint);
+        if (template == PACKETS) {
+            packets(code, endpoint);
+        } else if (template == SLOTS) {
+            slots(code, endpoint);
+        } else {
+            barrier(code, endpoint);
+        }
+    }
+
+    private static void barrier(long[] code, Endpoint endpoint) {
+        Signals.signal(code, 0, endpoint);
+        Signals.await(code, Records.words(code[0]), endpoint);
+    }
+
+    private static void slots(long[] code, Endpoint endpoint) {
+        long bytes = code[1];
+        long source = code[Records.OPERANDS];
+        int signal = Records.words(code[0]);
+        for (int i = Records.OPERANDS + 1; i < signal; i++) {
+            Memory.copy(source, code[i], bytes);
+        }
+        Signals.signal(code, signal, endpoint);
+        int wait = signal + Records.words(code[signal]);
+        Signals.await(code, wait, endpoint);
+        int fold = wait + Records.words(code[wait]);
+        int sources = Records.sources(code[fold]);
+        Kernels.reduce(
+                Records.kernel(code[fold + 2]),
+                code,
+                fold + Records.OPERANDS,
+                sources,
+                0,
+                code[fold + Records.OPERANDS + sources],
+                bytes >> endpoint.elementShift,
+                endpoint.aux,
+                Records.scaled(code[fold + 2]));
+    }
+
+    private static void packets(long[] code, Endpoint endpoint) {
+        int bytes = (int) code[1];
+        long source = code[Records.OPERANDS];
+        int fold = Records.words(code[0]);
+        long flag = endpoint.launch << 32;
+        long signed = endpoint.signed(endpoint.signature);
+        for (int i = Records.OPERANDS + 1; i < fold; i++) {
+            Memory.putLongRelease(code[i], signed);
+            Packets.pack(source, code[i] + 8, bytes, flag);
+        }
+        int packetSources = Records.sources(code[fold]);
+        int first = fold + Records.OPERANDS + 1;
+        long destination = code[first + packetSources];
+        if (packetSources == 1 && Records.kernel(code[fold + 2]) == FLOAT_SUM) {
+            addFloats(code[first], source, destination, bytes, signed, endpoint);
+            return;
+        }
+        long[] sources = endpoint.foldSources;
+        int plainPosition = Records.plainPosition(code[fold + 2]);
+        int next = 0;
+        for (int i = 0; i <= packetSources; i++) {
+            if (i == plainPosition) {
+                sources[i] = source;
+            } else {
+                sources[i] = Packets.tile(endpoint, next);
+                receive(code[first + next], sources[i], bytes, signed, endpoint);
+                next++;
+            }
+        }
+        Transfers.fold(
+                Records.kernel(code[fold + 2]),
+                Records.scaled(code[fold + 2]),
+                sources,
+                0,
+                packetSources + 1,
+                0,
+                destination,
+                bytes,
+                endpoint);
+    }
+
+    /** Two ranks adding floats: a sum of two is the same in either order, so it can be added as it arrives. */
+    private static void addFloats(
+            long packets, long source, long destination, int bytes, long signed, Endpoint endpoint) {
+        if (awaitWord(packets, signed, endpoint) != signed) {
+            throw endpoint.stall.mismatch();
+        }
+        for (int at = 0; at < bytes; at += 4) {
+            long word = awaitWord(packets + 8 + 2L * at, signed, endpoint);
+            float sum = Memory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, source + at) + Float.intBitsToFloat((int) word);
+            Memory.ALL.set(ValueLayout.JAVA_FLOAT_UNALIGNED, destination + at, sum);
+        }
+    }
+
+    private static void receive(long packets, long destination, int bytes, long signed, Endpoint endpoint) {
+        if (awaitWord(packets, signed, endpoint) != signed) {
+            throw endpoint.stall.mismatch();
+        }
+        for (int at = 0; at < bytes; at += 4) {
+            long word = awaitWord(packets + 8 + 2L * at, signed, endpoint);
+            Memory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, destination + at, (int) word);
+        }
+    }
+
+    /** Waits until a word carries the flag that the signature carries. */
+    private static long awaitWord(long address, long signed, Endpoint endpoint) {
+        long word = Memory.getLongAcquire(address);
+        return (word ^ signed) >>> 32 == 0 ? word : awaitWordSpinning(address, signed, endpoint);
+    }
+
+    private static long awaitWordSpinning(long address, long signed, Endpoint endpoint) {
+        int spins = endpoint.spins;
+        while (true) {
+            long word = Memory.getLongAcquire(address);
+            if ((word ^ signed) >>> 32 == 0) {
+                return word;
+            }
+            if (--spins < 0) {
+                endpoint.stall.pause();
+            } else {
+                Thread.onSpinWait();
+            }
+        }
     }
 }

@@ -41,21 +41,16 @@ public record RankPlan(
     }
 
     /**
-     * Peers that this rank's operations signal or write to: those whose slots it could overrun.
+     * Whether peers see anything of what this rank does: a signal, or data in their memory or in scratch that they may read.
      *
-     * @return distinct peers in ascending order
+     * @return false for ranks that only read, or are alone
      */
-    public int[] peersWritten() {
+    public boolean writesPeers() {
         return lanes.stream()
                 .flatMap(List::stream)
-                .flatMapToInt(op -> java.util.stream.IntStream.concat(
-                        op.code() == Code.SIGNAL || op.code() == Code.RELAXED_SIGNAL
-                                ? op.channels().stream().mapToInt(id -> channels.get(id).peer())
-                                : java.util.stream.IntStream.empty(),
-                        op.destinations().stream().mapToInt(Chunk::rank)))
-                .filter(peer -> peer != rank)
-                .distinct()
-                .sorted()
-                .toArray();
+                .anyMatch(op -> op.code() == Code.SIGNAL
+                        || op.code() == Code.RELAXED_SIGNAL
+                        || op.destinations().stream()
+                                .anyMatch(chunk -> chunk.rank() != rank || chunk.space() == Space.SCRATCH));
     }
 }

@@ -12,8 +12,8 @@ package dev.tutti.spi;
  *     384  abort      0, or who aborted and why                     written by whoever aborts, polled here
  *     512  master     on rank 0 only: the first abort wins          compare-and-set by whoever aborts
  *     640  cause      length, then UTF-8 text                       written here, read by the others after an abort
- *    4096  history    the last 1024 operations, 32 bytes each       written here, read by whoever diagnoses a stall
- *   36864  inbound    one line pair per (peer, channel):
+ *    4096  history    the last 128 operations, 32 bytes each        written here, read by whoever diagnoses a stall
+ *    8192  inbound    one line pair per (peer, channel):
  *                       +0 count of signals   +16, +24 signature of the even and odd launch
  *                       +32, +40 elements from this pair, where counts differ by pair
  *     ...  packets    two halves by launch parity
@@ -36,7 +36,7 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int CAUSE = 640;
     public static final int CAUSE_BYTES = 4096 - CAUSE;
     public static final int HISTORY = 4096;
-    public static final int HISTORY_ENTRIES = 1024;
+    public static final int HISTORY_ENTRIES = 128;
     public static final int HISTORY_ENTRY_BYTES = 32;
     public static final int INBOUND = HISTORY + HISTORY_ENTRIES * HISTORY_ENTRY_BYTES;
     /** Offset in an inbound line of the signature of the even launch; the odd one follows. */

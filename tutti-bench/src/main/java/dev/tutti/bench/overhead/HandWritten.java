@@ -1,0 +1,86 @@
+package dev.tutti.bench.overhead;
+
+import dev.tutti.DataType;
+import dev.tutti.memory.Memory;
+import dev.tutti.reduce.Fold;
+import dev.tutti.reduce.Kernels;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * What somebody would write by hand for two ranks of one process, with the protocols that Tutti uses and nothing else: no
+ * lock, no checks, no plan, no signature, no deadline. The floor for {@link OverheadBench}.
+ */
+final class HandWritten {
+    private static final int SLOT = 64 << 10;
+    private static final int KERNEL = Kernels.id(DataType.FLOAT32, Fold.SUM);
+
+    private final long ownPackets;
+    private final long peerPackets;
+    private final long ownSlots;
+    private final long peerSlots;
+    private final long ownCounter;
+    private final long peerCounter;
+    private final boolean first;
+    private final long[] sources = new long[2];
+    private int launch;
+
+    private HandWritten(MemorySegment own, MemorySegment peer, boolean first) {
+        this.ownCounter = own.address();
+        this.peerCounter = peer.address();
+        this.ownPackets = own.address() + 4096;
+        this.peerPackets = peer.address() + 4096;
+        this.ownSlots = own.address() + 64 * 1024;
+        this.peerSlots = peer.address() + 64 * 1024;
+        this.first = first;
+    }
+
+    static HandWritten[] pair() {
+        MemorySegment a = Arena.ofAuto().allocate(256 << 10, 4096);
+        MemorySegment b = Arena.ofAuto().allocate(256 << 10, 4096);
+        return new HandWritten[] {new HandWritten(a, b, true), new HandWritten(b, a, false)};
+    }
+
+    /** One-shot exchange of packets, up to 256 bytes of float32. */
+    void packets(long address, int bytes) {
+        int flag = ++launch;
+        long half = (flag & 1) << 11;
+        long high = (long) flag << 32;
+        int words = bytes >> 2;
+        for (int i = 0; i < words; i++) {
+            long data = Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, address + 4L * i) & 0xFFFFFFFFL;
+            Memory.putLongRelease(peerPackets + half + 8L * i, high | data);
+        }
+        for (int i = 0; i < words; i++) {
+            long word;
+            do {
+                word = Memory.getLongAcquire(ownPackets + half + 8L * i);
+            } while ((int) (word >>> 32) != flag);
+            float mine = Memory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, address + 4L * i);
+            Memory.ALL.set(ValueLayout.JAVA_FLOAT_UNALIGNED, address + 4L * i, mine + Float.intBitsToFloat((int) word));
+        }
+    }
+
+    /** One-shot exchange through a slot and a counter, up to 32 KB of float32. */
+    void slot(long address, int bytes) {
+        int number = ++launch;
+        long half = (number & 1) * (long) SLOT;
+        Memory.copy(address, peerSlots + half, bytes);
+        Memory.putLongRelease(peerCounter, number);
+        while ((int) Memory.getLongAcquire(ownCounter) - number < 0) {
+            Thread.onSpinWait();
+        }
+        sources[first ? 0 : 1] = address;
+        sources[first ? 1 : 0] = ownSlots + half;
+        Kernels.reduce(KERNEL, sources, 0, 2, 0, address, bytes >> 2, 0, -1);
+    }
+
+    void barrier() {
+        int number = ++launch;
+        Memory.putLongRelease(peerCounter, number);
+        while ((int) Memory.getLongAcquire(ownCounter) - number < 0) {
+            Thread.onSpinWait();
+        }
+    }
+}
