@@ -1,11 +1,13 @@
 package dev.tutti;
 
+import dev.tutti.exec.Gate;
 import dev.tutti.memory.Operand;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +25,6 @@ import org.jspecify.annotations.Nullable;
  * }
  */
 public final class Buffer implements AutoCloseable {
-    private static final int CLOSED = Integer.MIN_VALUE / 2;
-
     private final DataType type;
     private final long count;
     private final @Nullable Object array;
@@ -34,7 +34,7 @@ public final class Buffer implements AutoCloseable {
     private final @Nullable Owner owner;
 
     /** Memory of Tutti's own, shared by a buffer and its slices. */
-    private record Owner(Arena arena, AtomicInteger inFlight) {}
+    private record Owner(Arena arena, AtomicInteger inFlight, AtomicBoolean closing) {}
 
     private Buffer(
             DataType type,
@@ -61,7 +61,7 @@ public final class Buffer implements AutoCloseable {
         Arena arena = Arena.ofShared();
         MemorySegment memory = arena.allocate(Math.max(1, Math.multiplyExact(count, (long) type.bytes())), 4096)
                 .asSlice(0, count * type.bytes());
-        return new Buffer(type, count, null, 0, memory, new Owner(arena, new AtomicInteger()));
+        return new Buffer(type, count, null, 0, memory, new Owner(arena, new AtomicInteger(), new AtomicBoolean()));
     }
 
     /**
@@ -266,27 +266,33 @@ public final class Buffer implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (owner == null) {
+        if (owner == null || !owner.closing().compareAndSet(false, true)) {
             return;
         }
-        while (true) {
-            int inFlight = owner.inFlight().get();
-            if (inFlight < 0) {
-                return;
-            }
-            if (inFlight == 0 && owner.inFlight().compareAndSet(0, CLOSED)) {
-                owner.arena().close();
-                return;
-            }
+        Gate.awaitPassage();
+        while (owner.inFlight().get() != 0) {
             LockSupport.parkNanos(this, 50_000);
+        }
+        owner.arena().close();
+    }
+
+    /** For a call that runs inside its communicator's gate, which {@link #close} waits for. */
+    void requireOpen() {
+        if (owner != null ? owner.closing().get() : segment != null && !segment.scope().isAlive()) {
+            throw new IllegalStateException("this buffer has been closed");
         }
     }
 
-    /** Notes one more operation that uses this memory. */
+    /** Notes one more operation that uses this memory after the call that started it has returned. */
     void retain() {
-        if (owner != null && owner.inFlight().incrementAndGet() < 0) {
-            owner.inFlight().decrementAndGet();
-            throw new IllegalStateException("this buffer has been closed");
+        if (owner != null) {
+            owner.inFlight().incrementAndGet();
+            if (owner.closing().get()) {
+                owner.inFlight().decrementAndGet();
+                requireOpen();
+            }
+        } else {
+            requireOpen();
         }
     }
 

@@ -36,14 +36,10 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     }
 
     final void end(Call call) {
-        retainBuffers(call);
         if (call == inline) {
-            try {
-                runInline(call);
-            } finally {
-                releaseBuffers(call);
-            }
+            runInline(call);
         } else {
+            retainBuffers(call);
             submit(new CollectiveWork(self(), schedule, call, null)).await();
         }
     }
@@ -56,6 +52,10 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     }
 
     final void runInline(Call call) {
+        requireOpen(call.inputHolder());
+        if (call.inputHolder() != call.outputHolder()) {
+            requireOpen(call.outputHolder());
+        }
         schedule.run(call);
     }
 
@@ -106,6 +106,14 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         release(call.inputHolder());
         if (call.inputHolder() != call.outputHolder()) {
             release(call.outputHolder());
+        }
+    }
+
+    private static void requireOpen(@Nullable Object holder) {
+        if (holder instanceof Buffer buffer) {
+            buffer.requireOpen();
+        } else if (holder instanceof List<?> list) {
+            list.forEach(CollectiveCalls::requireOpen);
         }
     }
 

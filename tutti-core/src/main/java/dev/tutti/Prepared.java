@@ -28,23 +28,15 @@ public final class Prepared {
     /** Runs the collective and waits for its end. */
     public void run() {
         claim();
-        boolean queued = false;
+        if (!communicator.schedule.enter()) {
+            begin().await();
+            return;
+        }
         try {
-            if (communicator.schedule.enter()) {
-                try {
-                    communicator.runInline(call);
-                } finally {
-                    communicator.schedule.exit();
-                    communicator.releaseBuffers(call);
-                }
-            } else {
-                queued = true;
-                communicator.submit(new CollectiveWork(communicator, communicator.schedule, call, this)).await();
-            }
+            communicator.runInline(call);
         } finally {
-            if (!queued) {
-                ended();
-            }
+            communicator.schedule.exit();
+            ended();
         }
     }
 
@@ -55,6 +47,16 @@ public final class Prepared {
      */
     public Work start() {
         claim();
+        return begin();
+    }
+
+    private Work begin() {
+        try {
+            communicator.retainBuffers(call);
+        } catch (RuntimeException closed) {
+            ended();
+            throw closed;
+        }
         return communicator.submit(new CollectiveWork(communicator, communicator.schedule, call, this));
     }
 
@@ -66,12 +68,6 @@ public final class Prepared {
         if (!running.compareAndSet(false, true)) {
             throw new TuttiException(
                     TuttiException.Category.USAGE, "this prepared operation is still running: await its Work first", null);
-        }
-        try {
-            communicator.retainBuffers(call);
-        } catch (RuntimeException closed) {
-            ended();
-            throw closed;
         }
     }
 }

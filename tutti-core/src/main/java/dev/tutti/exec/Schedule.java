@@ -1,7 +1,6 @@
 package dev.tutti.exec;
 
 import dev.tutti.TuttiException;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +30,7 @@ public final class Schedule implements Progress.Moving {
         }
     }
 
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Gate gate = new Gate();
     private final Execution execution;
     private final Endpoint endpoint;
     private final Object queueLock = new Object();
@@ -40,7 +39,6 @@ public final class Schedule implements Progress.Moving {
     private volatile int queued;
     private @Nullable Queued running;
     private volatile boolean closed;
-    private volatile boolean inline;
 
     public Schedule(Execution execution, Endpoint endpoint) {
         this.execution = execution;
@@ -48,30 +46,30 @@ public final class Schedule implements Progress.Moving {
     }
 
     /**
-     * Takes the lock for a blocking call if nobody is before it.
+     * Takes the gate for a blocking call if nobody is before it. A virtual thread always queues: it must not spin.
      *
-     * @return false if the call has to queue; then the lock is not held
+     * @return false if the call has to queue; then the gate is not held
      */
-    @SuppressWarnings("LockNotBeforeTry") // released by exit, in the caller's finally block
     public boolean enter() {
-        lock.lock();
-        if (queued == 0 && !Thread.currentThread().isVirtual()) {
+        if (Thread.currentThread().isVirtual()) {
+            return false;
+        }
+        gate.enter();
+        if (queued == 0) {
             return true;
         }
-        lock.unlock();
+        gate.exit();
         return false;
     }
 
     /** Runs a call between {@link #enter} and {@link #exit}. */
     public void run(Call call) {
         requireActive();
-        inline = true;
         execution.run(call);
     }
 
     public void exit() {
-        inline = false;
-        lock.unlock();
+        gate.exit();
     }
 
     /** Throws the first cause after an abort, and says so after a close. */
@@ -109,7 +107,7 @@ public final class Schedule implements Progress.Moving {
 
     @Override
     public int move() {
-        if (queued == 0 || !lock.tryLock()) {
+        if (queued == 0 || !gate.tryEnter()) {
             return Execution.BLOCKED;
         }
         Queued finished = null;
@@ -138,7 +136,7 @@ public final class Schedule implements Progress.Moving {
                 running = null;
                 removeHead();
             }
-            lock.unlock();
+            gate.exit();
         }
         if (finished != null) {
             finished.complete(error);
@@ -175,7 +173,7 @@ public final class Schedule implements Progress.Moving {
         if (closed) {
             return;
         }
-        if (queued != 0 || inline) {
+        if (queued != 0 || gate.isHeld()) {
             abort("closed during an operation", false);
         }
         closed = true;
