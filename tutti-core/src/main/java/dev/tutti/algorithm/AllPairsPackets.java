@@ -7,7 +7,6 @@ import static dev.tutti.algorithm.Peers.slots;
 import dev.tutti.plan.Chunk;
 import dev.tutti.plan.Lane;
 import dev.tutti.plan.RankBuilder;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -90,22 +89,18 @@ final class AllPairsPackets {
         lane.finishReducePackets(inOrder(me, me.rank() + 1, own, peer -> me.scratch(peer, own)), me.output(0));
     }
 
-    /** A packet fold takes one plain chunk, and the rank's own input has no part in this: rank 0's value becomes that chunk. */
+    /** A packet fold takes the rank's own input, which has no part in this: packets are unpacked and then folded as plain data. */
     static void oneShotExscan(RankBuilder me) {
-        Lane lane = lane(me, me.size());
+        int n = me.size();
+        Lane lane = lane(me.scratchSlots(n), n);
         Chunk own = me.input(0);
         send(lane, own, slots(me, me.rank(), own, higher(me)));
-        if (me.rank() == 0) {
-            return;
-        }
-        Chunk result = me.output(0);
-        lane.unpack(me.scratch(0, result), result);
-        if (me.rank() > 1) {
-            List<Chunk> inOrder = new ArrayList<>(List.of(result));
-            for (int rank = 1; rank < me.rank(); rank++) {
-                inOrder.add(me.scratch(rank, result));
-            }
-            lane.finishReducePackets(inOrder, result);
+        if (me.rank() == 1) {
+            lane.unpack(me.scratch(0, own), me.output(0));
+        } else if (me.rank() > 1) {
+            List<Chunk> inOrder = inOrder(me, me.rank(), own, peer -> me.scratch(peer, own));
+            inOrder.forEach(each -> lane.unpack(each, each));
+            lane.finishReduce(inOrder, me.output(0));
         }
     }
 

@@ -12,10 +12,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -47,8 +46,8 @@ final class PlanSimulator {
     private final RandomGenerator random;
     private final List<Rank> world = new ArrayList<>();
     private final Map<Wire, Deque<Signal>> wires = new HashMap<>();
-    /** Who reads a slot, as (rank, slot, packets). */
-    private final Map<List<Integer>, Set<Integer>> readers = new HashMap<>();
+    /** Who reads a slot, one bit for each rank. */
+    private final Map<Integer, Long> readers = new HashMap<>();
 
     /** One direction of a channel. */
     private record Wire(int from, int to, int ordinal) {}
@@ -100,7 +99,7 @@ final class PlanSimulator {
                 throw new AssertionError("deadlock: " + world);
             }
         }
-        wires.forEach((wire, signals) -> require(signals.isEmpty(), "signals nobody awaited on " + wire));
+        wires.forEach((wire, signals) -> require(signals.isEmpty(), () -> "signals nobody awaited on " + wire));
         return outputs;
     }
 
@@ -128,7 +127,7 @@ final class PlanSimulator {
                     part.scratchChunks() == first.scratchChunks()
                             && part.packetChunks() == first.packetChunks()
                             && part.chunksPerBlock() == first.chunksPerBlock(),
-                    "rank " + part.rank() + " declares other scratch than rank 0");
+                    () -> "rank " + part.rank() + " declares other scratch than rank 0");
             for (List<Op> lane : part.lanes()) {
                 for (Op op : lane) {
                     op.channels()
@@ -139,7 +138,7 @@ final class PlanSimulator {
                 }
             }
         }
-        balance.forEach((wire, sum) -> require(sum == 0, "signals and waits differ by " + sum + " on " + wire));
+        balance.forEach((wire, sum) -> require(sum == 0, () -> "signals and waits differ by " + sum + " on " + wire));
     }
 
     private static int signOf(Code code) {
@@ -155,13 +154,12 @@ final class PlanSimulator {
 
     private void noteReader(RankPlan part, Op op, Chunk chunk) {
         if (chunk.space() == Space.SCRATCH) {
-            readers.computeIfAbsent(slotKey(op, chunk, true), key -> new HashSet<>())
-                    .add(part.rank());
+            readers.merge(slotKey(op, chunk, true), 1L << part.rank(), (some, more) -> some | more);
         }
     }
 
-    private static List<Integer> slotKey(Op op, Chunk chunk, boolean source) {
-        return List.of(chunk.rank(), chunk.index(), isPacket(op, chunk, source) ? 1 : 0);
+    private int slotKey(Op op, Chunk chunk, boolean source) {
+        return (chunk.index() * ranks + chunk.rank()) * 2 + (isPacket(op, chunk, source) ? 1 : 0);
     }
 
     private static boolean isPacket(Op op, Chunk chunk, boolean source) {
@@ -171,26 +169,28 @@ final class PlanSimulator {
     }
 
     private void checkSpace(RankPlan part, Op op, Chunk chunk) {
-        require(chunk.count() == 1, "runs of chunks do not replicate: " + op);
+        require(chunk.count() == 1, () -> "runs of chunks do not replicate: " + op);
         if (chunk.space() == Space.SCRATCH) {
             Chunk like = chunk.like();
-            require(like != null && like.space() != Space.SCRATCH, "scratch without a length: " + op);
-            require(like.rank() == part.rank(), "length of another rank's chunk: " + op);
+            require(like != null && like.space() != Space.SCRATCH, () -> "scratch without a length: " + op);
+            require(like.rank() == part.rank(), () -> "length of another rank's chunk: " + op);
             checkSpace(part, op, like);
             boolean packet = op.code().shape() == Code.Shape.PACKET;
             int slots = packet ? part.packetChunks() : part.scratchChunks();
-            require(chunk.index() < slots, "slot that is not declared: " + op);
+            require(chunk.index() < slots, () -> "slot that is not declared: " + op);
             return;
         }
-        require(chunk.rank() == part.rank(), "reaches into a peer's buffer: " + op);
+        require(chunk.rank() == part.rank(), () -> "reaches into a peer's buffer: " + op);
         long[] blocks = (chunk.space() == Space.INPUT ? lengths.input() : lengths.output())[part.rank()];
-        require(blocks != null, "rank " + part.rank() + " has no " + chunk.space() + " in " + collective + ": " + op);
-        require(chunk.index() / part.chunksPerBlock() < blocks.length, "beyond the last block: " + op);
+        require(
+                blocks != null,
+                () -> "rank " + part.rank() + " has no " + chunk.space() + " in " + collective + ": " + op);
+        require(chunk.index() / part.chunksPerBlock() < blocks.length, () -> "beyond the last block: " + op);
     }
 
-    private static void require(boolean holds, String message) {
+    private static void require(boolean holds, Supplier<String> message) {
         if (!holds) {
-            throw new AssertionError(message);
+            throw new AssertionError(message.get());
         }
     }
 
@@ -226,19 +226,16 @@ final class PlanSimulator {
             }
         }
 
-        /** Begins the next launch if the executor would: peers that are written to must be done with the one before the last. */
+        /** Begins the next launch if the executor would: before a rank writes, all must be done with the launch before the last. */
         boolean tryLaunch() {
             int next = launch + 1;
             if (finished != launch || next == inputs.length) {
                 return false;
             }
             boolean heardFromAll = collective.hearsFromAll() && launch >= 0;
-            if (!heardFromAll) {
-                for (int peer : part.peersWritten()) {
-                    if (world.get(peer).finished < next - 2) {
-                        return false;
-                    }
-                }
+            boolean safe = heardFromAll || world.stream().allMatch(each -> each.finished >= next - 2);
+            if (!safe && part.writesPeers()) {
+                return false;
             }
             launch = next;
             running = laneRuns.size();
@@ -313,7 +310,7 @@ final class PlanSimulator {
             if (collective.hearsFromAll()) {
                 require(
                         heard == (ranks == 64 ? -1 : (1L << ranks) - 1),
-                        "rank " + rank + " ended without hearing from all");
+                        () -> "rank " + rank + " ended without hearing from all");
             }
             outputs[launch][rank] = store();
             finished = launch;
@@ -361,7 +358,7 @@ final class PlanSimulator {
         /** Writes that this lane has done, ever. */
         long writes;
         /** For every rank and lane, the writes that a signal straight from there has told of. */
-        final Map<List<Integer>, Long> told = new HashMap<>();
+        final long[] told;
         /** Ranks that this lane knows to have entered this launch. */
         long heard;
 
@@ -372,6 +369,7 @@ final class PlanSimulator {
             this.rank = rank;
             this.lane = lane;
             this.ops = rank.part.lanes().get(lane);
+            this.told = new long[ranks * rank.part.lanes().size()];
         }
 
         void begin() {
@@ -409,7 +407,7 @@ final class PlanSimulator {
                 }
                 return true;
             }
-            require(op.code() == Code.WAIT, "unexpected " + op);
+            require(op.code() == Code.WAIT, () -> "unexpected " + op);
             while (waited < op.channels().size()) {
                 Wire wire = wire(rank.part, op.channels().get(waited), op.code());
                 Deque<Signal> signals = wires.get(wire);
@@ -419,8 +417,8 @@ final class PlanSimulator {
                 Signal signal = signals.remove();
                 require(
                         signal.launch() == rank.launch,
-                        "signal of launch " + signal.launch() + " taken in " + rank.launch);
-                told.put(List.of(wire.from(), signal.lane()), signal.writes());
+                        () -> "signal of launch " + signal.launch() + " taken in " + rank.launch);
+                told[signal.lane() * ranks + wire.from()] = signal.writes();
                 heard |= signal.heard();
                 waited++;
             }
@@ -450,7 +448,7 @@ final class PlanSimulator {
             for (Chunk chunk : op.sources()) {
                 long[] values = read(op, chunk);
                 if (chunk.space() == Space.INPUT && collective.isReducing() && fold == Fold.SUM) {
-                    require(!scaled, "two inputs in one fold: " + op);
+                    require(!scaled, () -> "two inputs in one fold: " + op);
                     scaled = true;
                     values = Arrays.stream(values)
                             .map(value -> value * scalar(rank.rank))
@@ -464,8 +462,8 @@ final class PlanSimulator {
             }
             long[] result = operands.getFirst().clone();
             for (long[] operand : operands.subList(1, operands.size())) {
-                require(collective.isReducing(), "folds in " + collective + ": " + op);
-                require(operand.length == result.length, "operands of different lengths: " + op);
+                require(collective.isReducing(), () -> "folds in " + collective + ": " + op);
+                require(operand.length == result.length, () -> "operands of different lengths: " + op);
                 for (int i = 0; i < result.length; i++) {
                     result[i] = fold.apply(result[i], operand[i]);
                 }
@@ -481,24 +479,28 @@ final class PlanSimulator {
 
         private long[] read(Op op, Chunk chunk) {
             if (chunk.space() == Space.INPUT) {
-                require(!rank.overwritten(chunk.index()), "reads input that output has overwritten: " + op);
+                require(!rank.overwritten(chunk.index()), () -> "reads input that output has overwritten: " + op);
                 return rank.input[chunk.index()];
             }
             if (chunk.space() == Space.OUTPUT) {
-                require(rank.written[chunk.index()], "reads output before it is written: " + op);
+                require(rank.written[chunk.index()], () -> "reads output before it is written: " + op);
                 return rank.output[chunk.index()];
             }
             boolean packet = isPacket(op, chunk, true);
             Content content = slots(chunk.rank(), packet)[chunk.index()];
-            require(content != null && content.launch() == rank.launch, "reads a slot that nobody has written: " + op);
+            require(
+                    content != null && content.launch() == rank.launch,
+                    () -> "reads a slot that nobody has written: " + op);
             boolean own = content.rank() == rank.rank && content.lane() == lane;
             if (packet) {
                 heard |= content.heard();
             } else if (!own) {
-                long known = told.getOrDefault(List.of(content.rank(), content.lane()), 0L);
-                require(known >= content.write(), "reads a slot without a wait for its writer: " + op);
+                long known = told[content.lane() * ranks + content.rank()];
+                require(known >= content.write(), () -> "reads a slot without a wait for its writer: " + op);
             }
-            require(content.values().length == length(chunk.extent()), "length differs from what was written: " + op);
+            require(
+                    content.values().length == length(chunk.extent()),
+                    () -> "length differs from what was written: " + op);
             return content.values();
         }
 
@@ -507,8 +509,8 @@ final class PlanSimulator {
         }
 
         private void write(Op op, Chunk chunk, long[] values) {
-            require(length(chunk.extent()) == values.length, "destination of another length: " + op);
-            require(chunk.space() != Space.INPUT, "writes input: " + op);
+            require(length(chunk.extent()) == values.length, () -> "destination of another length: " + op);
+            require(chunk.space() != Space.INPUT, () -> "writes input: " + op);
             writes++;
             if (chunk.space() == Space.OUTPUT) {
                 System.arraycopy(values, 0, rank.output[chunk.index()], 0, values.length);
@@ -518,11 +520,12 @@ final class PlanSimulator {
             boolean packet = isPacket(op, chunk, false);
             Content[] slots = slots(chunk.rank(), packet);
             Content before = slots[chunk.index()];
-            require(before == null || before.launch() < rank.launch, "writes a slot twice in a launch: " + op);
-            for (int reader : readers.getOrDefault(slotKey(op, chunk, false), Set.of())) {
+            require(before == null || before.launch() < rank.launch, () -> "writes a slot twice in a launch: " + op);
+            for (long left = readers.getOrDefault(slotKey(op, chunk, false), 0L); left != 0; left &= left - 1) {
+                int reader = Long.numberOfTrailingZeros(left);
                 require(
                         reader == rank.rank || world.get(reader).finished >= rank.launch - 2,
-                        "overwrites what rank " + reader + " may still read: " + op);
+                        () -> "overwrites what rank " + reader + " may still read: " + op);
             }
             slots[chunk.index()] = new Content(values, rank.launch, rank.rank, lane, writes, heard);
         }

@@ -127,7 +127,7 @@ class PlanSimulatorTest {
     }
 
     @Test
-    void shouldSeeAnOverrunWhenAReaderIsNeitherWrittenNorSignalled() {
+    void shouldSeeAMissingWaitWhenTheWriterIsHeardOnlyThroughAnother() {
         assertRefused(
                 Collective.BROADCAST,
                 false,
@@ -145,7 +145,7 @@ class PlanSimulatorTest {
                         }
                     }
                 },
-                "may still read");
+                "without a wait for its writer");
     }
 
     @Test
