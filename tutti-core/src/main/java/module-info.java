@@ -17,6 +17,10 @@ module dev.tutti.core {
             dev.tutti.cli,
             dev.tutti.bench,
             dev.tutti.stress;
+    exports dev.tutti.data to
+            dev.tutti.cli,
+            dev.tutti.bench,
+            dev.tutti.stress;
     exports dev.tutti.exec to
             dev.tutti.cli,
             dev.tutti.bench,
