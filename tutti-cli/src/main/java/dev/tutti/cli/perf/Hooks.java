@@ -1,0 +1,20 @@
+package dev.tutti.cli.perf;
+
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
+
+/**
+ * What tests replace.
+ *
+ * @param nanoClock the clock that iterations are timed by
+ * @param tamper is given each output between the call and its check
+ */
+record Hooks(LongSupplier nanoClock, Tamper tamper) {
+    static final Hooks NONE = new Hooks(System::nanoTime, (rank, what, inPlace, output) -> {});
+
+    /** May spoil a result. */
+    @FunctionalInterface
+    interface Tamper {
+        void touch(int rank, Case what, boolean inPlace, MemorySegment output);
+    }
+}

@@ -1,0 +1,96 @@
+package dev.tutti.cli.perf;
+
+import dev.tutti.Communicator;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.function.LongSupplier;
+
+/** Times one operation on one rank, together with the other ranks. */
+final class Timer {
+    private static final double[] NO_TIMES = {};
+
+    private final Communicator comm;
+    private final PerfOptions options;
+    private final LongSupplier nanoClock;
+    private final LongSupplier cpuClock;
+
+    /** Seconds per operation, by the wall clock and of the thread's CPU, over the ranks; microseconds of each iteration. */
+    record Result(double wallSeconds, double cpuSeconds, double[] iterationMicros) {}
+
+    Timer(Communicator comm, PerfOptions options, LongSupplier nanoClock) {
+        this.comm = comm;
+        this.options = options;
+        this.nanoClock = nanoClock;
+        this.cpuClock = options.reportsCpuTime()
+                ? ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime
+                : () -> 0;
+    }
+
+    Result time(Operation operation) {
+        operation.run(0);
+        comm.barrier();
+        long[] iterations = new long[options.recordsIterations() ? options.iterations : 0];
+        long cpuStart = cpuClock.getAsLong();
+        long nanos = iterations.length > 0 || options.blocking == 3 || options.blocking == 1
+                ? timeEach(operation, iterations)
+                : timeAll(operation);
+        double operations = (double) options.iterations * options.aggregated;
+        double cpuSeconds = (cpuClock.getAsLong() - cpuStart) / 1e9 / operations;
+        double wallSeconds = nanos / 1e9 / operations;
+        return new Result(overRanks(wallSeconds), overRanks(cpuSeconds), slowest(iterations));
+    }
+
+    private long timeAll(Operation operation) {
+        int operations = Math.multiplyExact(options.iterations, options.aggregated);
+        long start = nanoClock.getAsLong();
+        for (int i = 0; i < operations; i++) {
+            operation.run(i);
+        }
+        return nanoClock.getAsLong() - start;
+    }
+
+    private long timeEach(Operation operation, long[] iterations) {
+        long sum = 0;
+        int number = 0;
+        for (int iteration = 0; iteration < options.iterations; iteration++) {
+            long start = nanoClock.getAsLong();
+            for (int i = 0; i < options.aggregated; i++) {
+                operation.run(number++);
+                if (options.blocking == 1) {
+                    comm.barrier();
+                }
+            }
+            long nanos = nanoClock.getAsLong() - start;
+            sum += nanos;
+            if (iterations.length > 0) {
+                iterations[iteration] = nanos;
+            }
+            if (options.blocking == 3) {
+                comm.barrier();
+            }
+        }
+        return sum;
+    }
+
+    private double overRanks(double own) {
+        double[] all = new double[comm.size()];
+        comm.allGather(new double[] {own}, all);
+        return switch (options.average) {
+            case 0 -> all[0];
+            case 2 -> Arrays.stream(all).min().orElse(own);
+            case 3 -> Arrays.stream(all).max().orElse(own);
+            default -> Arrays.stream(all).average().orElse(own);
+        };
+    }
+
+    /** Each iteration's time on the rank that was slowest in it, per operation. */
+    private double[] slowest(long[] iterations) {
+        if (iterations.length == 0) {
+            return NO_TIMES;
+        }
+        comm.allReduce(iterations, dev.tutti.ReduceOp.MAX);
+        return Arrays.stream(iterations)
+                .mapToDouble(nanos -> nanos / 1e3 / options.aggregated)
+                .toArray();
+    }
+}
