@@ -85,6 +85,14 @@ final class Arguments {
         }
     }
 
+    /** Checks memory of a message. */
+    static void check(Buffer buffer, boolean written, boolean background) {
+        MemorySegment segment = buffer.backing();
+        if (segment != null) {
+            checkSegment(segment, "buffer", written, background);
+        }
+    }
+
     private static void checkSegment(MemorySegment segment, String what, boolean written, boolean background) {
         if (!segment.scope().isAlive()) {
             throw new IllegalStateException(what + ": its arena has been closed");

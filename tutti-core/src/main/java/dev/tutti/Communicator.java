@@ -186,7 +186,7 @@ public final class Communicator extends BlockingCollectives implements AutoClose
      * @param tag 0 or more
      */
     public void send(Buffer buffer, int destination, int tag) {
-        sendAsync(buffer, destination, tag, false).await();
+        post(newSend(buffer, destination, tag, false), false).await();
     }
 
     /**
@@ -202,7 +202,7 @@ public final class Communicator extends BlockingCollectives implements AutoClose
      * @return what to wait for
      */
     public Work sendAsync(Buffer buffer, int destination, int tag) {
-        return sendAsync(buffer, destination, tag, true);
+        return post(newSend(buffer, destination, tag, true), true);
     }
 
     /**
@@ -218,7 +218,7 @@ public final class Communicator extends BlockingCollectives implements AutoClose
      * @return who sent it, with which tag, how many elements
      */
     public Received recv(Buffer buffer, int source, int tag) {
-        MessageWork work = recvAsync(buffer, source, tag, false);
+        MessageWork work = post(newRecv(buffer, source, tag, false), false);
         work.await();
         return work.received();
     }
@@ -236,7 +236,7 @@ public final class Communicator extends BlockingCollectives implements AutoClose
      * @return what to wait for
      */
     public Work recvAsync(Buffer buffer, int source, int tag) {
-        return recvAsync(buffer, source, tag, true);
+        return post(newRecv(buffer, source, tag, true), true);
     }
 
     /**
@@ -256,39 +256,58 @@ public final class Communicator extends BlockingCollectives implements AutoClose
      * @return who sent what was received
      */
     public Received sendRecv(Buffer send, int destination, int sendTag, Buffer receive, int source, int receiveTag) {
-        MessageWork received = recvAsync(receive, source, receiveTag, false);
-        MessageWork sent = sendAsync(send, destination, sendTag, false);
-        received.await();
-        sent.await();
+        MessageWork received = newRecv(receive, source, receiveTag, false);
+        MessageWork sent = newSend(send, destination, sendTag, false);
+        schedule.requireActive();
+        received.retain();
+        try {
+            sent.retain();
+        } catch (IllegalStateException closed) {
+            received.finished();
+            throw closed;
+        }
+        start(received, false);
+        start(sent, false);
+        received.join(Long.MAX_VALUE);
+        sent.join(Long.MAX_VALUE);
+        Works.rethrow(received.error());
+        Works.rethrow(sent.error());
         return received.received();
     }
 
-    MessageWork sendAsync(Buffer buffer, int destination, int tag, boolean background) {
+    /** Checks a send; {@link #post} starts it. */
+    MessageWork newSend(Buffer buffer, int destination, int tag, boolean background) {
+        Objects.requireNonNull(buffer, "buffer");
         Arguments.requireRank(destination, size(), "destination");
         requireTag(tag, false);
-        MessageWork work = new MessageWork(member, buffer, destination, tag, true);
-        Arguments.describe(work.operand(), buffer, buffer.type(), "buffer", false, background);
-        return post(work);
+        Arguments.check(buffer, false, background);
+        return new MessageWork(member, true, buffer, destination, tag);
     }
 
-    MessageWork recvAsync(Buffer buffer, int source, int tag, boolean background) {
+    /** Checks a receive; {@link #post} starts it. */
+    MessageWork newRecv(Buffer buffer, int source, int tag, boolean background) {
+        Objects.requireNonNull(buffer, "buffer");
         if (source != ANY_SOURCE) {
             Arguments.requireRank(source, size(), "source");
         }
         requireTag(tag, true);
-        MessageWork work = new MessageWork(member, buffer, source, tag, false);
-        Arguments.describe(work.operand(), buffer, buffer.type(), "buffer", true, background);
-        return post(work);
+        Arguments.check(buffer, true, background);
+        return new MessageWork(member, false, buffer, source, tag);
     }
 
-    private MessageWork post(MessageWork work) {
+    /** Starts a message; if it is not to go on in the background, the caller must wait for it at once. */
+    MessageWork post(MessageWork work, boolean background) {
         schedule.requireActive();
-        work.buffer().retain();
-        member.postbox().post(work);
+        work.retain();
+        start(work, background);
         return work;
     }
 
-    private static void requireTag(int tag, boolean any) {
+    private void start(MessageWork work, boolean background) {
+        member.postbox().post(work, background || Thread.currentThread().isVirtual());
+    }
+
+    static void requireTag(int tag, boolean any) {
         if (tag < 0 && !(any && tag == ANY_TAG)) {
             throw new IllegalArgumentException("tag must be 0 or more" + (any ? " or ANY_TAG" : "") + ", got " + tag);
         }

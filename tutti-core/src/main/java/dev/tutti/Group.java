@@ -42,8 +42,9 @@ public final class Group implements AutoCloseable {
      */
     public Group send(Communicator comm, Buffer buffer, int destination, int tag) {
         Arguments.requireRank(destination, comm.size(), "destination");
+        Communicator.requireTag(tag, false);
         Objects.requireNonNull(buffer, "buffer");
-        return add(comm, () -> comm.sendAsync(buffer, destination, tag, false));
+        return add(comm, () -> comm.post(comm.newSend(buffer, destination, tag, false), true));
     }
 
     /**
@@ -71,8 +72,9 @@ public final class Group implements AutoCloseable {
         if (source != Communicator.ANY_SOURCE) {
             Arguments.requireRank(source, comm.size(), "source");
         }
+        Communicator.requireTag(tag, true);
         Objects.requireNonNull(buffer, "buffer");
-        return add(comm, () -> comm.recvAsync(buffer, source, tag, false));
+        return add(comm, () -> comm.post(comm.newRecv(buffer, source, tag, false), true));
     }
 
     /**

@@ -49,7 +49,8 @@ final class Member {
         this.tuner = new Tuner(Constants.of(worldRanks.length, Runtime.getRuntime().availableProcessors()));
         Execution execution = new Execution(endpoint, this::choose);
         this.schedule = new Schedule(execution, endpoint);
-        this.postbox = new Postbox(endpoint, timeoutNanos());
+        this.postbox = new Postbox(
+                endpoint, name, config.duration(Config.Key.WARN_AFTER).toNanos(), timeoutNanos());
     }
 
     private Plan choose(Call call) {

@@ -1,5 +1,6 @@
 package dev.tutti;
 
+import dev.tutti.memory.Operand;
 import dev.tutti.p2p.Message;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -9,17 +10,23 @@ import org.jspecify.annotations.Nullable;
 final class MessageWork extends Message implements Work {
     private final Buffer buffer;
 
-    MessageWork(Member member, Buffer buffer, int peer, int tag, boolean send) {
-        super(member.postbox(), peer, tag, send);
+    MessageWork(Member member, boolean send, Buffer buffer, int peer, int tag) {
+        super(member.postbox(), send, peer, tag, buffer.bytes(), buffer.type().bytes());
         this.buffer = buffer;
     }
 
-    Buffer buffer() {
-        return buffer;
+    /** Keeps the buffer open until the end. */
+    void retain() {
+        buffer.retain();
     }
 
     Received received() {
-        return new Received(source(), receivedTag(), receivedBytes() / buffer.type().bytes());
+        return new Received(peer(), tag(), receivedBytes() / buffer.type().bytes());
+    }
+
+    @Override
+    protected void describe(Operand operand) {
+        buffer.describe(operand);
     }
 
     @Override

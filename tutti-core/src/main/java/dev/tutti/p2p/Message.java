@@ -2,70 +2,121 @@ package dev.tutti.p2p;
 
 import dev.tutti.exec.Task;
 import dev.tutti.memory.Operand;
+import org.jspecify.annotations.Nullable;
 
-/** A send or a receive that was posted. */
+/**
+ * A send or a receive that was posted. Everything that the postbox needs to know about it is in here, so that starting one
+ * makes one object.
+ *
+ * <pre>
+ *   send     NEW ─► WAITING (no room in the ring) ─► ENDED                                       small
+ *                      └─► ASKED (request is out) ─► MOVING (granted) ─► ENDED                   large
+ *   receive  NEW ─► WAITING (nothing has come for it) ─► ENDED                                   small
+ *                      └─► MOVING (granted) ─► ENDED                                             large
+ * </pre>
+ */
 public abstract class Message extends Task {
-    private final Postbox postbox;
-    private final Operand operand = new Operand();
-    private final int peer;
-    private final int tag;
-    private final boolean send;
-    private int source;
-    private int receivedTag;
-    private long receivedBytes;
+    enum Stage {
+        NEW,
+        WAITING,
+        ASKED,
+        MOVING,
+        ENDED
+    }
 
-    protected Message(Postbox postbox, int peer, int tag, boolean send) {
+    static final int ANY = -1;
+
+    final boolean send;
+    /** Bytes of the user's memory. */
+    final long bytes;
+    /** Bytes of one element of it. */
+    final int elementBytes;
+
+    private final Postbox postbox;
+    private int peer;
+    private int tag;
+
+    Stage stage = Stage.NEW;
+    /** Whether the worker moves it; else its own thread does. */
+    boolean background;
+    /** How many messages were posted before it. */
+    long order;
+    /** How long the message is that is being sent or received. */
+    long total;
+    /** How much of it has been copied. */
+    long moved;
+    /** By which number the receiver, for a send that was granted, knows it. */
+    int peerSlot;
+    /** On this rank both sides of a message are here: the send of a receive that is moving. */
+    @Nullable Message partner;
+    /** What it will end with. */
+    @Nullable Throwable failure;
+
+    /** When somebody first had to wait for it; 0 before. */
+    long armedAtNanos;
+    boolean warned;
+
+    @Nullable Message previous;
+    @Nullable Message next;
+    @Nullable Message previousPending;
+    @Nullable Message nextPending;
+
+    protected Message(Postbox postbox, boolean send, int peer, int tag, long bytes, int elementBytes) {
         this.postbox = postbox;
+        this.send = send;
         this.peer = peer;
         this.tag = tag;
-        this.send = send;
+        this.bytes = bytes;
+        this.elementBytes = elementBytes;
+        this.total = bytes;
     }
 
-    /** The user's memory. */
-    public final Operand operand() {
-        return operand;
-    }
+    /** Describes the user's memory. */
+    protected abstract void describe(Operand operand);
 
-    /** The rank that sent what was received; valid after the end of a receive. */
-    public final int source() {
-        return source;
-    }
-
-    /** The tag of what was received. */
-    public final int receivedTag() {
-        return receivedTag;
-    }
-
-    /** Bytes of what was received. */
-    public final long receivedBytes() {
-        return receivedBytes;
-    }
-
-    final void setReceived(int from, int withTag, long bytes) {
-        source = from;
-        receivedTag = withTag;
-        receivedBytes = bytes;
-    }
-
-    final int peer() {
+    /** The other rank; for a receive from any source, the one it came from as soon as that is known. */
+    public final int peer() {
         return peer;
     }
 
-    final int tag() {
+    /** The tag; for a receive of any tag, the one that came as soon as that is known. */
+    public final int tag() {
         return tag;
     }
 
-    final boolean isSend() {
-        return send;
+    /** Bytes that were received; valid after the end of a receive. */
+    public final long receivedBytes() {
+        return total;
+    }
+
+    final boolean takes(int givenTag) {
+        return tag == givenTag || tag == ANY;
+    }
+
+    final void matched(int source, int givenTag, long givenBytes) {
+        peer = source;
+        tag = givenTag;
+        total = givenBytes;
+    }
+
+    /** For texts: what this is, without the communicator. */
+    final String what() {
+        return send
+                ? "send of " + bytes + " bytes with " + tagText() + " to rank " + peer
+                : "recv of " + tagText() + " from " + (peer == ANY ? "any rank" : "rank " + peer);
+    }
+
+    private String tagText() {
+        return tag == ANY ? "any tag" : "tag " + tag;
     }
 
     @Override
-    protected int help() {
+    protected final int help() {
         return postbox.move();
     }
 
     @Override
-    protected void abandon(String reason, boolean timedOut) {
-        postbox.abort(reason, timedOut);
+    protected final void abandon(String reason, boolean timedOut) {
+        postbox.abandon(this, reason, timedOut);
     }
 }

@@ -16,6 +16,19 @@ public interface Fabric {
     /** Address, in this process, of a member's scratch; makes it if nobody has needed it before. */
     long scratch(int rank);
 
+    /**
+     * Address, in this process, of the ring through which one member sends messages to another; makes it, zeroed, if nobody has
+     * needed it before.
+     *
+     * @param from who writes to it
+     * @param to who reads it, and whose memory it is
+     * @param bytes how long it is; the same for all
+     */
+    long ring(int from, int to, long bytes);
+
+    /** Like {@link #ring}, but 0 if nobody has needed it before. */
+    long ringIfMade(int from, int to);
+
     /** Whether there are more ranks on this host than cores, so that spinning would keep peers from running. */
     boolean isOversubscribed();
 

@@ -49,6 +49,9 @@ public final class LocalTransport implements Transport {
         private final boolean oversubscribed;
         private final MemorySegment[] regions;
         private final AtomicReferenceArray<@Nullable MemorySegment> scratch;
+        /** By receiver, then by sender. */
+        private final AtomicReferenceArray<@Nullable AtomicReferenceArray<@Nullable MemorySegment>> rings;
+
         private final AtomicReferenceArray<@Nullable Throwable> causes;
         private int joined;
 
@@ -60,6 +63,7 @@ public final class LocalTransport implements Transport {
                 regions[rank] = Arena.ofAuto().allocate(layout.bytes(), 4096);
             }
             this.scratch = new AtomicReferenceArray<>(layout.ranks());
+            this.rings = new AtomicReferenceArray<>(layout.ranks());
             this.causes = new AtomicReferenceArray<>(layout.ranks());
         }
 
@@ -86,6 +90,30 @@ public final class LocalTransport implements Transport {
                 }
             }
             return memory.address();
+        }
+
+        @Override
+        public long ring(int from, int to, long bytes) {
+            synchronized (rings) {
+                AtomicReferenceArray<@Nullable MemorySegment> received = rings.get(to);
+                if (received == null) {
+                    received = new AtomicReferenceArray<>(layout.ranks());
+                    rings.set(to, received);
+                }
+                MemorySegment memory = received.get(from);
+                if (memory == null) {
+                    memory = Arena.ofAuto().allocate(bytes, 128);
+                    received.set(from, memory);
+                }
+                return memory.address();
+            }
+        }
+
+        @Override
+        public long ringIfMade(int from, int to) {
+            AtomicReferenceArray<@Nullable MemorySegment> received = rings.get(to);
+            MemorySegment memory = received == null ? null : received.get(from);
+            return memory == null ? 0 : memory.address();
         }
 
         @Override

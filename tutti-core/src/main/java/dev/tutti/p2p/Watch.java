@@ -1,0 +1,122 @@
+package dev.tutti.p2p;
+
+import dev.tutti.channel.Board;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Locale;
+
+/**
+ * Finds out whether there is still something to wait for, when nothing could be moved for a while. The clock is first read
+ * here, so messages that go well never read it.
+ */
+final class Watch {
+    private static final Logger LOG = System.getLogger("dev.tutti");
+
+    /** Vain moves between two looks at the clock. */
+    private static final int PATIENCE = 32;
+
+    private final Postbox box;
+    private final Board board;
+    private final Pending pending;
+    private final String name;
+    private final int rank;
+    private final int size;
+    private final long warnNanos;
+    private final long timeoutNanos;
+    private int vain;
+
+    Watch(Postbox box, Board board, Pending pending, String name, int rank, int size, long warnNanos, long timeoutNanos) {
+        this.box = box;
+        this.board = board;
+        this.pending = pending;
+        this.name = name;
+        this.rank = rank;
+        this.size = size;
+        this.warnNanos = warnNanos;
+        this.timeoutNanos = timeoutNanos;
+    }
+
+    /** Nothing could be moved. Returns whether something can be now, be it only that the communicator was aborted. */
+    boolean stalled() {
+        if (++vain < PATIENCE) {
+            return false;
+        }
+        vain = 0;
+        long now = System.nanoTime();
+        pending.arm(now);
+        Message oldest = pending.first();
+        if (oldest == null) {
+            return false;
+        }
+        if (now - oldest.armedAtNanos >= timeoutNanos) {
+            abort(Board.Reason.TIMEOUT, onThis(oldest) + " timed out after " + seconds(timeoutNanos) + " on rank " + rank + "; "
+                    + whyNot(oldest));
+            return true;
+        }
+        if (!oldest.warned && now - oldest.armedAtNanos >= warnNanos) {
+            oldest.warned = true;
+            LOG.log(
+                    Level.WARNING,
+                    "{0}: rank {1} has waited {2}; {3}",
+                    onThis(oldest),
+                    rank,
+                    seconds(warnNanos),
+                    whyNot(oldest));
+        }
+        return box.discover() | someoneHasGone();
+    }
+
+    /** Whether a rank that a message needs has closed, and nothing of it is left in the ring. */
+    private boolean someoneHasGone() {
+        boolean allGone = allOthersHaveGone();
+        for (Message message = pending.first(); message != null; message = message.nextPending) {
+            int peer = message.peer();
+            if (peer == rank || !(peer == Message.ANY ? allGone : board.isClosed(peer))) {
+                continue;
+            }
+            if (box.receiveLast(peer)) {
+                return true;
+            }
+            String who = peer == Message.ANY ? "all other ranks" : "rank " + peer;
+            abort(Board.Reason.PEER_FAILED, who + " closed '" + name + "' before the end of a " + message.what()
+                    + ", for which rank " + rank + " waits");
+            return true;
+        }
+        return false;
+    }
+
+    private boolean allOthersHaveGone() {
+        for (int peer = 0; peer < size; peer++) {
+            if (peer != rank && !board.isClosed(peer)) {
+                return false;
+            }
+        }
+        return size > 1;
+    }
+
+    private void abort(Board.Reason reason, String text) {
+        board.abort(reason, text, null);
+    }
+
+    private String onThis(Message message) {
+        return message.what() + " on '" + name + "'";
+    }
+
+    private String whyNot(Message message) {
+        String peer = "rank " + message.peer();
+        if (message.stage == Message.Stage.MOVING) {
+            return peer + (message.send ? " has taken " : " has sent ") + message.moved + " of " + message.total + " bytes";
+        }
+        if (!message.send) {
+            return (message.peer() == Message.ANY ? "nobody has sent it" : peer + " has not sent it") + box.whatCameInstead(message);
+        }
+        return message.stage == Message.Stage.ASKED
+                ? peer + " has not posted a receive for it"
+                : peer + " takes no messages and the ring to it is full";
+    }
+
+    private static String seconds(long nanos) {
+        return Duration.ofNanos(nanos).toString().substring(2).toLowerCase(Locale.ROOT);
+    }
+}
