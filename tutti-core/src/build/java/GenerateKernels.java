@@ -354,6 +354,8 @@ public final class GenerateKernels {
         XOR("a.lanewise(VectorOperators.XOR, x)", "CAST(a ^ x)"),
         AVG("a.add(x)", "CAST(a + x)"),
         MUL_SUM("a.add(x)", "CAST(a + x)"),
+        /** Average over a power of two: the same bits by a multiplication, which is several times as fast. */
+        SCALED_SUM("a.add(x)", "CAST(a + x)"),
         UMIN("a.lanewise(VectorOperators.UMIN, x)", "BOX.compareUnsigned(a, x) <= 0 ? a : x"),
         UMAX("a.lanewise(VectorOperators.UMAX, x)", "BOX.compareUnsigned(a, x) >= 0 ? a : x");
 
@@ -363,6 +365,10 @@ public final class GenerateKernels {
         VectorFold(String vector, String scalar) {
             this.vector = vector;
             this.scalar = scalar;
+        }
+
+        boolean isAverage() {
+            return this == AVG || this == SCALED_SUM;
         }
 
         String method(int n) {
@@ -478,7 +484,7 @@ public final class GenerateKernels {
             List<VectorFold> folds = new ArrayList<>(List.of(VectorFold.values()));
             if (isInteger()) {
                 // C2 has no vector division of integers: their average is left to the scalar twin.
-                folds.remove(VectorFold.AVG);
+                folds.removeIf(VectorFold::isAverage);
             } else {
                 folds.removeAll(List.of(
                         VectorFold.AND, VectorFold.OR, VectorFold.XOR, VectorFold.UMIN, VectorFold.UMAX));
@@ -488,7 +494,7 @@ public final class GenerateKernels {
 
         /** Source counts with a method of their own; 9 stands for one that takes any number. */
         int[] counts(VectorFold fold) {
-            boolean single = fold == VectorFold.AVG || fold == VectorFold.MUL_SUM;
+            boolean single = fold.isAverage() || fold == VectorFold.MUL_SUM;
             if (parts == 4) {
                 return single ? new int[] {1, 2, 9} : new int[] {2, 9};
             }
@@ -670,7 +676,7 @@ public final class GenerateKernels {
 
     private static String extras(VectorFold fold, String aux, String scaled) {
         return switch (fold) {
-            case AVG -> ", " + aux + "aux";
+            case AVG, SCALED_SUM -> ", " + aux + "aux";
             case MUL_SUM -> ", " + aux + "aux, " + scaled + "scaled";
             default -> "";
         };
@@ -711,8 +717,8 @@ public final class GenerateKernels {
         }
         String type = lane.accumulation;
         String one = type.equals("float") ? "1f" : type.equals("byte") || type.equals("short") ? "(" + type + ") 1" : "1";
-        if (fold == VectorFold.AVG) {
-            text.append(type + " divisor = (" + type + ") aux;\n");
+        if (fold.isAverage()) {
+            text.append(type + " divisor = " + (fold == VectorFold.AVG ? "" : "1 / ") + "(" + type + ") aux;\n");
         } else if (fold == VectorFold.MUL_SUM) {
             text.append(type + " factor = " + switch (type) {
                 // Canonical, so that no payload of a NaN reaches the rounding.
@@ -721,11 +727,23 @@ public final class GenerateKernels {
                 case "long" -> "aux";
                 default -> "(" + type + ") aux";
             } + ";\n");
+            if (scalesFirst(lane, fold, heap)) {
+                text.append(type + " f0 = scaled < 0 ? " + one + " : factor;\n");
+                for (int k = 1; k < n; k++) {
+                    text.append("if (scaled == K) {\n    sK = s0;\n    s0 = code[at + K] + offset;\n}\n".replace("K", "" + k));
+                }
+                return text.toString();
+            }
             for (int k = 0; n <= 8 && k < n; k++) {
                 text.append(type + " f" + k + " = scaled == " + k + " ? factor : " + one + ";\n");
             }
         }
         return text.toString();
+    }
+
+    /** Sums of integers are the same in any order: the source to be multiplied goes first and the others need no factor. */
+    private static boolean scalesFirst(Lane lane, VectorFold fold, boolean heap) {
+        return fold == VectorFold.MUL_SUM && lane.isInteger() && !heap;
     }
 
     private static String load(Lane lane, boolean heap, int k, String o) {
@@ -755,17 +773,17 @@ public final class GenerateKernels {
         StringBuilder text = new StringBuilder(declaration);
         for (int k = 0; k < (n > 8 ? 1 : n); k++) {
             String load = load(lane, heap, k, o);
-            text.append(source(lane, fold, n > 8 && !heap ? load.replace("s0", "code[at] + offset") : load, k, "f" + k, n > 8));
+            load = n > 8 && !heap ? load.replace("s0", "code[at] + offset") : load;
+            text.append(source(lane, fold, load, k, factor(lane, fold, k, n, heap)));
         }
         if (n > 8) {
             int first = heap ? 0 : 1;
             String load = load(lane, heap, 1, o).replace("s1", "code[at + k] + offset");
-            String factor = heap ? "k + 1" : "k";
             text.append("for (int k = " + first + "; k < n; k++) {\n"
-                    + indent(source(lane, fold, load, 1, "scaled == " + factor + " ? factor : 1f", true)) + "}\n");
+                    + indent(source(lane, fold, load, 1, factor(lane, fold, 1, n, heap))) + "}\n");
         }
-        for (int p = 0; fold == VectorFold.AVG && p < lane.parts; p++) {
-            text.append("a" + p + " = a" + p + ".div(divisor);\n");
+        for (int p = 0; fold.isAverage() && p < lane.parts; p++) {
+            text.append("a" + p + " = a" + p + (fold == VectorFold.AVG ? ".div(divisor);\n" : ".mul(divisor);\n"));
         }
         if (lane.isOrdered()) {
             return text + lane.unkey("a0", "r");
@@ -775,15 +793,21 @@ public final class GenerateKernels {
 
     /** Whether a fold makes a NaN of numbers; one that is in a source is noticed there. */
     private static boolean mayMakeNaN(Lane lane, VectorFold fold) {
-        boolean sum = fold == VectorFold.SUM || fold == VectorFold.AVG;
+        boolean sum = fold == VectorFold.SUM || fold.isAverage();
         return !sum || lane != Lane.E4M3; // which has no infinities
     }
 
-    private static String source(Lane lane, VectorFold fold, String load, int k, String factor, boolean any) {
-        StringBuilder text = new StringBuilder();
-        if (any && k == 0) {
-            factor = "scaled == 0 ? factor : 1f";
+    /** What source {@code k} is multiplied by, or nothing. */
+    private static String factor(Lane lane, VectorFold fold, int k, int n, boolean heap) {
+        if (fold != VectorFold.MUL_SUM || scalesFirst(lane, fold, heap) && k > 0) {
+            return "";
         }
+        String index = k == 0 ? "0" : heap ? "k + 1" : "k";
+        return n > 8 ? "(scaled == " + index + " ? factor : 1f)" : "f" + k;
+    }
+
+    private static String source(Lane lane, VectorFold fold, String load, int k, String factor) {
+        StringBuilder text = new StringBuilder();
         text.append(lane.loaded() + " x" + k + " = " + load + ";\n");
         if (lane.isOrdered()) {
             text.append(lane.key("x" + k, fold));
@@ -797,7 +821,7 @@ public final class GenerateKernels {
             if (lane.isPacked()) {
                 text.append(lane.decode(p, "x" + k, v));
             }
-            String scaled = fold == VectorFold.MUL_SUM ? v + ".mul(" + factor + ")" : v;
+            String scaled = factor.isEmpty() ? v : v + ".mul(" + factor + ")";
             text.append(k == 0
                     ? lane.vector() + " a" + p + " = " + scaled + ";\n"
                     : "a" + p + " = " + fold.vector.replaceAll("\\ba\\b", "a" + p).replaceAll("\\bx\\b", scaled) + ";\n");
@@ -811,14 +835,15 @@ public final class GenerateKernels {
         for (int k = 0; k < (n > 8 ? 1 : n); k++) {
             String from = n > 8 ? "code[at] + offset" : "s" + k;
             String x = lane.decodeScalar(heap && k == 0 ? "own[ownAt + i]" : element(lane, from));
-            text.append(scalarStep(lane, fold, k, x, n > 8 ? "(scaled == 0 ? factor : 1f)" : "f" + k));
+            text.append(scalarStep(lane, fold, k, x, factor(lane, fold, k, n, heap)));
         }
         if (n > 8) {
             String x = lane.decodeScalar(element(lane, "code[at + k] + offset"));
             text.append("for (int k = " + (heap ? 0 : 1) + "; k < n; k++) {\n"
-                    + indent(scalarStep(lane, fold, 1, x, "(scaled == " + (heap ? "k + 1" : "k") + " ? factor : 1f)")) + "}\n");
+                    + indent(scalarStep(lane, fold, 1, x, factor(lane, fold, 1, n, heap))) + "}\n");
         }
-        String result = lane.encodeScalar(fold == VectorFold.AVG ? "a / divisor" : "a");
+        String result = lane.encodeScalar(
+                fold == VectorFold.AVG ? "a / divisor" : fold == VectorFold.SCALED_SUM ? "a * divisor" : "a");
         return text + (heap
                 ? "out[outAt + i] = " + result + ";\n"
                 : "ALL.set(Memory." + lane.storage.toUpperCase(java.util.Locale.ROOT) + ", dst + (long) i * " + lane.bytes + ", " + result + ");\n");
@@ -830,7 +855,7 @@ public final class GenerateKernels {
     }
 
     private static String scalarStep(Lane lane, VectorFold fold, int k, String x, String factor) {
-        String scaled = fold != VectorFold.MUL_SUM ? x : lane.isInteger() ? "CAST(" + x + " * " + factor + ")" : x + " * " + factor;
+        String scaled = factor.isEmpty() ? x : lane.isInteger() ? "CAST(" + x + " * " + factor + ")" : x + " * " + factor;
         return k == 0
                 ? lane.accumulation + " a = " + scaled + ";\n"
                 : lane.accumulation + " x" + k + " = " + scaled + ";\na = " + fold.scalar.replaceAll("\\bx\\b", "x" + k) + ";\n";
@@ -854,8 +879,8 @@ public final class GenerateKernels {
                 passed.append(", f" + k);
             }
         }
-        declared.append(fold == VectorFold.AVG ? ", float divisor" : "");
-        passed.append(fold == VectorFold.AVG ? ", divisor" : "");
+        declared.append(fold.isAverage() ? ", float divisor" : "");
+        passed.append(fold.isAverage() ? ", divisor" : "");
         String element = scalarElement(Lane.FLOAT16, fold, n, heap);
         String text = signature(Lane.FLOAT16, fold, n, heap) + indent(prologue(Lane.FLOAT16, fold, n, heap))
                 + indent(heap ? FLOAT16_HEAP : FLOAT16_NATIVE) + "}\n\n" + (heap ? FLOAT16_HEAP_LOOPS : FLOAT16_NATIVE_LOOP);

@@ -15,9 +15,9 @@ final class VectorFolds {
     static final int XOR = Codes.XOR * SOURCES;
     static final int AVG = Codes.AVG * SOURCES;
     static final int MUL_SUM = Codes.MUL_SUM * SOURCES;
-    static final int UMIN = Codes.FOLDS * SOURCES;
+    static final int SCALED_SUM = Codes.FOLDS * SOURCES;
+    static final int UMIN = SCALED_SUM + SOURCES;
     static final int UMAX = UMIN + SOURCES;
-    static final int SLOTS = UMAX + SOURCES;
 
     private VectorFolds() {}
 

@@ -39,15 +39,19 @@ final class Vectors {
     }
 
     /** The 8-bit floats have kernels for 1, for 2 and for any number of sources, the others for 1 to 8. */
-    private static int slot(int kernel, int sources) {
-        return FIRST_SLOTS[kernel]
+    private static int slot(int kernel, int sources, long aux) {
+        int first = FIRST_SLOTS[kernel];
+        if (first == VectorFolds.AVG && (aux & aux - 1) == 0) {
+            first = VectorFolds.SCALED_SUM;
+        }
+        return first
                 + (Codes.isFloat8(Codes.type(kernel)) ? Math.min(sources, 3) : sources)
                 - 1;
     }
 
     static void reduce(
             int kernel, long[] code, int at, int n, long offset, long dst, int count, long aux, int scaled) {
-        int slot = slot(kernel, n);
+        int slot = slot(kernel, n, aux);
         switch (Codes.type(kernel)) {
             case Codes.INT8, Codes.UINT8 -> NativeInt8.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
             case Codes.INT16, Codes.UINT16 -> NativeInt16.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
@@ -75,7 +79,7 @@ final class Vectors {
             int count,
             long aux,
             int scaled) {
-        int slot = slot(kernel, n + 1);
+        int slot = slot(kernel, n + 1, aux);
         switch (Codes.type(kernel)) {
             case Codes.INT8, Codes.UINT8 ->
                 HeapInt8.reduce(

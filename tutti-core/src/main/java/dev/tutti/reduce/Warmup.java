@@ -10,7 +10,8 @@ import java.util.ArrayDeque;
  * API code allocates and is a hundred times slower than its scalar twin, so nobody may call it until then.
  *
  * <p>Sizes are trained round-robin. Trained one after the other, each larger one would deoptimise what was compiled for
- * the smaller. The thread ends when nothing is left to train.
+ * the smaller. The thread ends when nothing has been left to train for a while; not at once, because starting it again
+ * would cost a caller up to a millisecond on a busy machine.
  */
 final class Warmup {
     private static final int SCRATCH_BYTES = 16 << 10;
@@ -22,12 +23,23 @@ final class Warmup {
     private static final double GOOD_NANOS = 0.5;
 
     private static final int FAST_ROUNDS = 4;
+
+    /** How often, and how many times, an idle trainer looks for work before it ends. */
+    private static final long LOOK_MILLIS = 10;
+
+    private static final int LOOKS = 200;
     private static final long PATIENCE_NANOS = 1_000_000_000L;
-    private static final long GIVE_UP_NANOS = 3 * PATIENCE_NANOS;
+    private static final long GIVE_UP_NANOS = 10 * PATIENCE_NANOS;
+    /** Enough calls for C2 to have been asked; from then on the trainer leaves the core to it. */
+    private static final int ENOUGH_ROUNDS = 80;
+
+    private static final int PAUSE_MILLIS = 2;
     /** C1 compiles after 200 calls, or 100 with 2000 turns of loops. */
     private static final int SCALAR_ROUNDS = 110;
 
     private static final int SCALAR_COUNT = 24;
+
+    private static final int FACADE_CALLS = 300;
 
     private static final int HEAP = 1 << 16;
     private static final int SCALARS = -1;
@@ -37,6 +49,7 @@ final class Warmup {
     private static final Object LOCK = new Object();
     private static final ArrayDeque<Integer> QUEUE = new ArrayDeque<>();
     private static boolean running;
+    private static boolean idle = true;
     private static boolean prepared;
     private static boolean reported;
     private static boolean succeeded;
@@ -72,6 +85,9 @@ final class Warmup {
                 return;
             }
             prepared = true;
+            if (Kernels.vectorised()) {
+                Vectors.exists(0, 1);
+            }
             try (Arena arena = Arena.ofConfined()) {
                 long address = arena.allocate(Long.BYTES).address();
                 runScalars(new long[] {address, address}, address, 1);
@@ -91,6 +107,8 @@ final class Warmup {
 
     private static void add(int job) {
         QUEUE.add(job);
+        idle = false;
+        // A running trainer looks by itself: woken from here, it would take this core from its caller.
         if (!running) {
             running = true;
             Thread thread = new Thread(null, new Trainer(), "tutti-warmup", 0, false);
@@ -104,7 +122,7 @@ final class Warmup {
     static boolean await(Duration timeout) throws InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
         synchronized (LOCK) {
-            while (running) {
+            while (!idle) {
                 long left = deadline - System.nanoTime();
                 if (left <= 0) {
                     return false;
@@ -119,6 +137,7 @@ final class Warmup {
         private final long[] code = new long[VectorFolds.SOURCES + 1];
         private final boolean[] linked = new boolean[2 * Codes.TYPES];
         private long dst;
+        private int divisor;
 
         @Override
         public void run() {
@@ -131,22 +150,26 @@ final class Warmup {
                 for (int job = next(); job != END; job = next()) {
                     run(job);
                 }
+            } catch (InterruptedException impossible) {
+                throw new AssertionError("nobody has this thread", impossible);
             }
         }
 
-        private static int next() {
+        private static int next() throws InterruptedException {
             synchronized (LOCK) {
-                Integer job = QUEUE.poll();
-                if (job != null) {
-                    return job;
+                if (QUEUE.isEmpty()) {
+                    idle = true;
+                    LOCK.notifyAll();
                 }
-                running = false;
-                LOCK.notifyAll();
-                return END;
+                for (int look = 0; QUEUE.isEmpty() && look < LOOKS; look++) {
+                    LOCK.wait(LOOK_MILLIS);
+                }
+                running = !QUEUE.isEmpty();
+                return running ? QUEUE.remove() : END;
             }
         }
 
-        private void run(int job) {
+        private void run(int job) throws InterruptedException {
             if (job == REPORT) {
                 VectorModule.report();
                 return;
@@ -161,14 +184,32 @@ final class Warmup {
             int kernel = (job & ~HEAP) >>> 4;
             int sources = job & 15;
             byte[] states = heap ? Kernels.HEAP_STATES : Kernels.NATIVE_STATES;
-            boolean ready = !hopeless && train(heap, kernel, sources);
+            boolean ready = false;
+            try {
+                ready = !hopeless && train(heap, kernel, sources);
+            } catch (LinkageError | RuntimeException e) {
+                System.getLogger("dev.tutti").log(System.Logger.Level.WARNING, "A vector kernel does not run", e);
+            }
             // Where not even one gets compiled (no C2, say), stop trying.
             hopeless |= !ready && !succeeded;
             succeeded |= ready;
             states[Kernels.state(kernel, sources)] = ready ? Kernels.READY : Kernels.NEVER;
+            for (int i = 0; ready && i < FACADE_CALLS; i++) {
+                callFacade(heap, kernel, sources);
+            }
         }
 
-        private boolean train(boolean heap, int kernel, int sources) {
+        /** So that the façade, too, has seen its branch to vector kernels before C2 compiles it into its callers. */
+        private void callFacade(boolean heap, int kernel, int sources) {
+            if (heap) {
+                Object array = newArray(Codes.type(kernel), 1);
+                Kernels.reduceHeap(kernel, array, 0, array, 0, code, 0, sources - 1, 0, 1, 1, 0);
+            } else {
+                Kernels.reduce(kernel, code, 0, sources, 0, dst, 1, 1, 0);
+            }
+        }
+
+        private boolean train(boolean heap, int kernel, int sources) throws InterruptedException {
             int type = Codes.type(kernel);
             int large = SCRATCH_BYTES >> Codes.shift(type);
             Object array = heap ? newArray(type, large) : code;
@@ -176,7 +217,10 @@ final class Warmup {
             double bytes = (double) SCRATCH_BYTES * sources;
             long start = System.nanoTime();
             int fast = 0;
-            for (int round = 0; fast < FAST_ROUNDS; round++) {
+            for (int round = 0; fast < FAST_ROUNDS; round++, divisor++) {
+                if (round > ENOUGH_ROUNDS && fast == 0) {
+                    Thread.sleep(PAUSE_MILLIS);
+                }
                 for (int count : COUNTS) {
                     for (int i = 0; i < 8; i++) {
                         call(heap, kernel, sources, array, i & 1, count);
@@ -215,7 +259,8 @@ final class Warmup {
 
         /** With {@code outAt} 0 the destination is the first source, at the same place. */
         private void call(boolean heap, int kernel, int sources, Object array, int outAt, int count) {
-            long aux = Codes.fold(kernel) == Codes.AVG ? sources : 0;
+            // Averages over powers of two and over other numbers are different kernels.
+            long aux = Codes.fold(kernel) == Codes.AVG ? divisor++ & 1 | 2 : 0;
             if (heap) {
                 Vectors.reduceHeap(kernel, array, outAt, array, 0, code, 0, sources - 1, 0, count, aux, 0);
             } else {

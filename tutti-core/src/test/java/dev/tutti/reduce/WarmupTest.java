@@ -71,6 +71,24 @@ class WarmupTest {
     }
 
     @Test
+    void shouldUseTheTrainedKernelWhenOnArrays() throws InterruptedException {
+        int kernel = Kernels.id(DataType.FLOAT32, Fold.PROD);
+        Kernels.warm(2, kernel);
+        assertThat(Kernels.awaitWarm(LONG)).isTrue();
+        try (Arena arena = Arena.ofConfined()) {
+            Sources sources = new Sources(DataType.FLOAT32, 1, arena, new Random(seed));
+            float[] own = new float[COUNT];
+            float[] expected = new float[COUNT];
+            for (int i = 0; i < COUNT; i++) {
+                own[i] = i;
+                expected[i] = i * Memory.ALL.get(Memory.FLOAT, sources.addresses[0] + 4L * i);
+            }
+            Kernels.reduceHeap(kernel, own, 0, own, 0, sources.addresses, 0, 1, 0, COUNT, 0, -1);
+            assertThat(own).isEqualTo(expected);
+        }
+    }
+
+    @Test
     void shouldTrainInTheBackgroundWhenFirstUsed() throws InterruptedException {
         int kernel = Kernels.id(DataType.INT32, Fold.XOR);
         try (Arena arena = Arena.ofConfined()) {

@@ -28,6 +28,7 @@ import java.util.regex.Pattern;
 public final class KernelBench {
     private static final int[] SIZES = {64 << 10, 1 << 20};
     private static final long BATCH_NANOS = 2_000_000;
+    private static final int WARM_ROUNDS = 5;
 
     /** One line of the table. */
     record Cell(String type, String fold, String form, int bytes, double javaGbps, double cGbps, boolean same) {
@@ -139,7 +140,7 @@ public final class KernelBench {
         int iterations = calibrate(twin, count, aux);
         double[] javaNanos = new double[rounds];
         double[] cNanos = new double[rounds];
-        for (int round = -2; round < rounds; round++) {
+        for (int round = -WARM_ROUNDS; round < rounds; round++) {
             double nanosJava = heap
                     ? javaHeap(kernel, own, out, code, count, aux, iterations)
                     : javaNative(kernel, code, javaResult.address(), count, aux, iterations);
