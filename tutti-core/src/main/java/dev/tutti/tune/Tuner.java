@@ -20,6 +20,9 @@ public final class Tuner {
     /** Packets longer than this lose to slots on every machine seen; it also bounds the packet area that plans need. */
     static final long PACKET_LIMIT_BYTES = 1 << 10;
 
+    /** With more ranks than this a rank's packet area has no room for a slot from each. */
+    static final int PACKET_LIMIT_RANKS = 256;
+
     private final Constants constants;
     private final boolean addressable;
 
@@ -76,7 +79,8 @@ public final class Tuner {
             throw new IllegalArgumentException("no algorithm " + asked(forcedName, forcedProtocol) + " for "
                     + collective + "; there are " + Algorithms.names(collective));
         }
-        boolean packetsFit = forcedProtocol == Protocol.PACKET || bytesPerBlock <= PACKET_LIMIT_BYTES;
+        boolean packetsFit =
+                forcedProtocol == Protocol.PACKET || bytesPerBlock <= PACKET_LIMIT_BYTES && ranks <= PACKET_LIMIT_RANKS;
         return named.stream()
                 .filter(each -> canRun(each, op, ragged))
                 .filter(each -> each.protocol() == Protocol.SIMPLE || packetsFit)

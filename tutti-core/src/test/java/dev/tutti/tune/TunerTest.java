@@ -100,6 +100,12 @@ class TunerTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(Collective.class)
+    void shouldChooseSlotsWhenRanksAreTooManyForPackets(Collective collective) {
+        assertThat(choose(collective, ReduceOp.SUM, 8, 1000, false).protocol()).isEqualTo(Protocol.SIMPLE);
+    }
+
     @Test
     void shouldLeavePacketsWhenTwoRanksSend128Bytes() {
         assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 64, 2, false).protocol())
