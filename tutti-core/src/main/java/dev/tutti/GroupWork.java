@@ -16,14 +16,30 @@ final class GroupWork implements Work {
 
     @Override
     public void await() {
-        works.forEach(Work::await);
+        awaitAll(Work::await);
     }
 
     @Override
     public void await(Duration timeout) {
         long end = System.nanoTime() + Works.nanos(timeout);
+        awaitAll(work -> work.await(Duration.ofNanos(Math.max(0, end - System.nanoTime()))));
+    }
+
+    /** Waits for all even if one fails: on return none may touch its buffers any more. */
+    private void awaitAll(Consumer<Work> wait) {
+        Throwable first = null;
         for (Work work : works) {
-            work.await(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+            try {
+                wait.accept(work);
+            } catch (RuntimeException | Error thrown) {
+                first = first == null ? thrown : first;
+            }
+        }
+        if (first instanceof Error error) {
+            throw error;
+        }
+        if (first instanceof RuntimeException unchecked) {
+            throw unchecked;
         }
     }
 
