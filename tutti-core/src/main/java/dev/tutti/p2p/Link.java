@@ -115,7 +115,8 @@ final class Link {
         RingWriter writer = out();
         boolean moved = writeAnswers(writer);
         for (int bytes = 0; bytes < Copies.LONGEST; bytes += RingDescriptor.PIECE) {
-            if (!(sendNext(writer) | streamNext(writer))) {
+            boolean sent = sendNext(writer);
+            if (!streamNext(writer) && !sent) {
                 break;
             }
             moved = true;

@@ -98,6 +98,7 @@ public final class Postbox implements Progress.Moving {
         } catch (Throwable thrown) {
             breakDown(thrown);
         } finally {
+            Reference.reachabilityFence(endpoint);
             release();
         }
     }
@@ -161,6 +162,7 @@ public final class Postbox implements Progress.Moving {
         } catch (Throwable thrown) {
             breakDown(thrown);
         } finally {
+            Reference.reachabilityFence(endpoint);
             release();
         }
         return moved ? Execution.MOVED : Execution.BLOCKED;
@@ -179,7 +181,8 @@ public final class Postbox implements Progress.Moving {
                 break;
             }
             Link link = links[(first + i) % linkCount];
-            moved |= link.receive(frames) | link.transmit();
+            moved |= link.receive(frames);
+            moved |= link.transmit();
         }
         if (loopback != null) {
             moved |= loopback.move();
@@ -203,7 +206,6 @@ public final class Postbox implements Progress.Moving {
             movable = nowMovable;
         }
         Message done = ended.takeAll();
-        Reference.reachabilityFence(endpoint);
         lock.unlock();
         if (enlist) {
             Progress.add(this);

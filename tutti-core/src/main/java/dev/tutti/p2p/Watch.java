@@ -64,7 +64,8 @@ final class Watch {
                     seconds(warnNanos),
                     whyNot(oldest));
         }
-        return box.discover() | someoneHasGone();
+        boolean found = box.discover();
+        return someoneHasGone() || found;
     }
 
     /** Whether a rank that a message needs has closed, and nothing of it is left in the ring. */
