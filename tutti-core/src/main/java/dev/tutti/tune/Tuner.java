@@ -80,7 +80,7 @@ public final class Tuner {
                     + collective + "; there are " + Algorithms.names(collective));
         }
         boolean packetsFit =
-                forcedProtocol == Protocol.PACKET || bytesPerBlock <= PACKET_LIMIT_BYTES && ranks <= PACKET_LIMIT_RANKS;
+                forcedProtocol == Protocol.PACKET || (bytesPerBlock <= PACKET_LIMIT_BYTES && ranks <= PACKET_LIMIT_RANKS);
         return named.stream()
                 .filter(each -> canRun(each, op, ragged))
                 .filter(each -> each.protocol() == Protocol.SIMPLE || packetsFit)
