@@ -166,7 +166,7 @@ final class Resolver {
         List<Chunk> packetSources = each.sources().subList(plainSource ? 1 : 0, each.sources().size());
         List<Chunk> packetDestinations = each.destinations().subList(plainDestination ? 1 : 0, each.destinations().size());
         long bytes = length(each.sources().getFirst().extent());
-        int scaled = plainSource && isScaled() ? each.plainPosition() : -1;
+        int scaled = plainSource && scaled(each.sources().subList(0, 1)) == 0 ? each.plainPosition() : -1;
         int flags = Records.SIGNED
                 | (plainSource ? Records.PLAIN_SOURCE : 0)
                 | (plainDestination ? Records.PLAIN_DESTINATION : 0);

@@ -50,6 +50,8 @@ final class Templates {
         int pack = Records.flags(code[0]);
         int fold = Records.flags(code[second]);
         return Records.kind(code[second]) == Records.PACKETS
+                && code[second + 1] == code[1]
+                && code[second + Records.OPERANDS] == code[Records.OPERANDS]
                 && code[1] > 0
                 && code[1] <= MOST_PACKET_BYTES
                 && (code[1] & 3) == 0
@@ -71,6 +73,7 @@ final class Templates {
                 && Records.kind(code[second]) == Records.SIGNAL
                 && Records.kind(code[third]) == Records.WAIT
                 && Records.kind(code[fourth]) == Records.DATA
+                && code[fourth + 1] == code[1]
                 && Records.kernel(code[2]) == Records.COPY
                 && Records.destinations(code[fourth]) == 1
                 && Records.kernel(code[fourth + 2]) != Records.COPY
