@@ -27,8 +27,9 @@ import java.util.regex.Pattern;
  */
 public final class KernelBench {
     private static final int[] SIZES = {64 << 10, 1 << 20};
-    private static final long BATCH_NANOS = 2_000_000;
-    private static final int WARM_ROUNDS = 5;
+    /** Shorter than a time slice: on a busy machine most batches then run undisturbed. */
+    private static final long BATCH_NANOS = 300_000;
+    private static final int WARM_ROUNDS = 20;
 
     /** One line of the table. */
     record Cell(String type, String fold, String form, int bytes, double javaGbps, double cGbps, boolean same) {
@@ -70,7 +71,7 @@ public final class KernelBench {
     }
 
     public static void main(String[] args) throws Throwable {
-        int rounds = 7;
+        int rounds = 25;
         Pattern only = Pattern.compile(".*");
         Path json = null;
         for (int i = 0; i < args.length; i += 2) {
