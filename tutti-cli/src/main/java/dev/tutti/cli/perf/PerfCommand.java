@@ -1,5 +1,6 @@
 package dev.tutti.cli.perf;
 
+import dev.tutti.TuttiException;
 import dev.tutti.cli.Version;
 import java.io.PrintStream;
 import java.util.List;
@@ -79,8 +80,22 @@ public final class PerfCommand implements Callable<Integer> {
                     .run()
                     .number();
         } catch (PerfException known) {
-            err.println("tutti perf: " + known.getMessage());
-            return known.code().number();
+            return fail(known.code(), String.valueOf(known.getMessage()));
+        } catch (TuttiException failure) {
+            boolean timeout = failure.category() == TuttiException.Category.TIMEOUT;
+            return fail(timeout ? ExitCode.TIMEOUT : ExitCode.LIBRARY, String.valueOf(failure.getMessage()));
+        } catch (IllegalArgumentException refused) {
+            // What the library refuses was on the command line or in the environment.
+            return fail(ExitCode.USAGE, String.valueOf(refused.getMessage()));
+        } catch (OutOfMemoryError tooLarge) {
+            return fail(ExitCode.LIBRARY, "not enough memory: " + tooLarge.getMessage() + "; give a smaller -e or fewer ranks");
+        } catch (RuntimeException | Error mistake) {
+            return fail(ExitCode.INTERNAL, "unexpected " + mistake);
         }
+    }
+
+    private int fail(ExitCode code, String message) {
+        err.println("tutti perf: " + message.lines().findFirst().orElse("failed"));
+        return code.number();
     }
 }

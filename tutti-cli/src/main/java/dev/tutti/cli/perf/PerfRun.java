@@ -1,14 +1,15 @@
 package dev.tutti.cli.perf;
 
 import dev.tutti.Communicator;
-import dev.tutti.TuttiException;
 import dev.tutti.World;
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** One run of a program: the ranks, what they print, and how it ends. */
 final class PerfRun {
@@ -52,13 +53,56 @@ final class PerfRun {
                 program, Names.types(options.type), Names.operators(options.operator), program.roots(options.root, ranks));
         Traffic traffic = Traffic.fromEnvironment(environment, ranks);
         double demanded = demandedBandwidth();
+        List<Curve> compared = options.compared.stream()
+                .flatMap(file -> Curve.read(file).stream())
+                .toList();
         List<Participant> participants = Participant.ofThisProcess(ranks, options.virtual, WORLD);
+        JsonReport json = options.json == null ? null : JsonReport.create(options.json, options, program, PerfRun::now);
+        if (json != null) {
+            print("# Writing JSON output to " + json.file() + "\n");
+        }
+        long possible = MemoryLimit.maxBytes(ranks);
+        boolean tooLarge = options.sizes().max() > possible;
+        if (tooLarge) {
+            options.limitSizes(possible);
+        }
+        if (json != null) {
+            json.begin(arguments, environment, version, participants);
+        }
         print(table.head(version, participants));
+        if (tooLarge) {
+            print("#\n# Reducing maxBytes to " + possible + " due to memory limitation\n");
+        }
         print(table.columns());
-        measure(cases, traffic);
+        try {
+            measure(cases, traffic);
+        } catch (RuntimeException failure) {
+            if (json != null) {
+                finish(json, null, List.of(String.valueOf(failure.getMessage())));
+            }
+            throw failure;
+        }
         Summary summary = Summary.of(rows, demanded);
         print(table.foot(summary));
+        if (json != null) {
+            finish(json, summary, List.of());
+        }
+        if (options.plot != null) {
+            plot(options.plot, cases, compared);
+        }
         return summary.exitCode();
+    }
+
+    private void finish(JsonReport json, @Nullable Summary summary, List<String> errors) {
+        rows.forEach(json::add);
+        json.end(summary, errors);
+    }
+
+    private void plot(Path file, List<Case> cases, List<Curve> compared) {
+        List<Curve> curves = new ArrayList<>(compared);
+        curves.addAll(Curve.of("this run", rows, compared.isEmpty()));
+        String what = cases.size() == 1 ? ", " + Curve.describe(cases.getFirst()) : "";
+        Chart.draw(file, program.label() + what + ", " + options.ranks() + " ranks", curves);
     }
 
     private void requirePossible(int ranks) {
@@ -80,10 +124,6 @@ final class PerfRun {
         World.Local world = World.local(options.ranks()).named(WORLD).config(options.config());
         try {
             (options.virtual ? world.virtualThreads() : world).run(comm -> runRank(comm, cases, traffic));
-        } catch (TuttiException failure) {
-            ExitCode code =
-                    failure.category() == TuttiException.Category.TIMEOUT ? ExitCode.TIMEOUT : ExitCode.LIBRARY;
-            throw new PerfException(code, failure.getMessage());
         } finally {
             progress.clear();
         }

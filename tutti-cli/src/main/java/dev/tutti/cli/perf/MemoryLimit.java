@@ -1,0 +1,29 @@
+package dev.tutti.cli.perf;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** How large messages can be: each rank has two areas as large as the largest one. */
+final class MemoryLimit {
+    private MemoryLimit() {}
+
+    static long maxBytes(int ranks) {
+        // Native memory is bounded like the heap is, unless -XX:MaxDirectMemorySize says otherwise.
+        long usable = Math.min(availableBytes() / 8 * 7, Runtime.getRuntime().maxMemory());
+        return usable / (2L * ranks);
+    }
+
+    private static long availableBytes() {
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc/meminfo"))) {
+                if (line.startsWith("MemAvailable:")) {
+                    return Long.parseLong(line.replaceAll("\\D", "")) << 10;
+                }
+            }
+        } catch (IOException | NumberFormatException notLinux) {
+            // The heap's bound has to do.
+        }
+        return Long.MAX_VALUE;
+    }
+}
