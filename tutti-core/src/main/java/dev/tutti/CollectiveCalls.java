@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
  * How calls get from the API to the executor. A blocking call fills the communicator's own call under its lock and runs on the
  * caller's thread, allocating nothing; if others are before it, or the caller is a virtual thread, it queues like a started one.
  */
-@SuppressWarnings("ReferenceEquality") // calls and memory are compared as objects
 abstract sealed class CollectiveCalls permits StartedCollectives {
     final World world;
     final Member member;

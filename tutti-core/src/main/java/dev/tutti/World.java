@@ -277,7 +277,6 @@ public final class World implements AutoCloseable {
             }
         }
 
-        @SuppressWarnings("ReferenceEquality") // an exception must not suppress itself
         private RuntimeException first() {
             Throwable first = failures.getFirst();
             failures.stream().skip(1).filter(each -> each != first).forEach(first::addSuppressed);

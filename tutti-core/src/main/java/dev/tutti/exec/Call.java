@@ -120,7 +120,6 @@ public final class Call {
      * Whether this call is already what these arguments would make it. Small messages in a loop are mostly that, and then it saves
      * more time than the exchange takes.
      */
-    @SuppressWarnings("ReferenceEquality") // the very same memory, not equal content
     public boolean repeats(
             Collective which, DataType elements, @Nullable Object in, @Nullable Object out, @Nullable ReduceOp how, int at) {
         return repeatable

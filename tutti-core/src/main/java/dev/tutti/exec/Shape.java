@@ -70,7 +70,7 @@ final class Shape {
                 && sameOperator(call.op(), op);
     }
 
-    /** Scalars of preMulSum may differ from call to call; everything else is the same object or another shape. */
+    /** Scalars of preMulSum may differ from call to call; functions are compared as objects, as two with one name may differ. */
     private static boolean sameOperator(@Nullable ReduceOp a, @Nullable ReduceOp b) {
         return a == b || (a != null && b != null && a.kind() == b.kind() && a.function() == b.function());
     }

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Mutable and reused: filling one allocates nothing.
  */
-@SuppressWarnings("ReferenceEquality") // two arrays with equal content are still two arrays
 public final class Operand {
     private static final Class<?> AUTOMATIC = Arena.ofAuto().scope().getClass();
     private static final Class<?> GLOBAL = Arena.global().scope().getClass();

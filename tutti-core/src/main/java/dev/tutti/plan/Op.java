@@ -33,13 +33,29 @@ public record Op(
         @Nullable Barrier barrier,
         @Nullable Loop loop) {
 
-    /** Part {@code index} of {@code of} equal parts: lanes that share one operation. */
+    /**
+     * One of several equal parts: lanes that share one operation.
+     *
+     * @param index which part
+     * @param of how many there are
+     */
     public record Slice(int index, int of) {}
 
-    /** A meeting of {@code lanes} lanes of one rank. */
+    /**
+     * A meeting of lanes of one rank.
+     *
+     * @param id which barrier
+     * @param lanes how many lanes meet
+     */
     public record Barrier(int id, int lanes) {}
 
-    /** Inner operations repeated over pieces of {@code unitBytes} until {@code chunks} chunks are covered. */
+    /**
+     * Inner operations repeated over pieces of chunks.
+     *
+     * @param unitBytes size of a piece
+     * @param chunks how many chunks are covered
+     * @param body the inner operations
+     */
     public record Loop(long unitBytes, int chunks, List<Op> body) {
         /** Keeps its own copy of the body. */
         public Loop {

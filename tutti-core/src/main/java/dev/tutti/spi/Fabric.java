@@ -7,13 +7,27 @@ import org.jspecify.annotations.Nullable;
  * stay good for as long as this object is reachable.
  */
 public interface Fabric {
-    /** Where things lie in each region; the same for all members. */
+    /**
+     * Where things lie in each region; the same for all members.
+     *
+     * @return the layout
+     */
     RegionLayout layout();
 
-    /** Address, in this process, of a member's region. */
+    /**
+     * A member's region.
+     *
+     * @param rank whose
+     * @return its address in this process
+     */
     long region(int rank);
 
-    /** Address, in this process, of a member's scratch; makes it if nobody has needed it before. */
+    /**
+     * A member's scratch; made if nobody has needed it before.
+     *
+     * @param rank whose
+     * @return its address in this process
+     */
     long scratch(int rank);
 
     /**
@@ -29,12 +43,26 @@ public interface Fabric {
     /** Like {@link #ring}, but 0 if nobody has needed it before. */
     long ringIfMade(int from, int to);
 
-    /** Whether there are more ranks on this host than cores, so that spinning would keep peers from running. */
+    /**
+     * Whether there are more ranks on this host than cores, so that spinning would keep peers from running.
+     *
+     * @return true if waits should give the core away soon
+     */
     boolean isOversubscribed();
 
-    /** Keeps what made a rank abort, for the others in this process. */
+    /**
+     * Keeps what made a rank abort, for the others in this process.
+     *
+     * @param rank who aborted
+     * @param cause why
+     */
     void keepCause(int rank, Throwable cause);
 
-    /** What made a rank abort, if that happened in this process. */
+    /**
+     * What made a rank abort, if that happened in this process.
+     *
+     * @param rank who aborted
+     * @return the cause, or null
+     */
     @Nullable Throwable cause(int rank);
 }

@@ -26,31 +26,60 @@ package dev.tutti.spi;
  * @param scratchBytes size of one half of the scratch
  */
 public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, long scratchBytes) {
+    /** What the first word of a region must be. */
     public static final long MAGIC_AND_VERSION = 0x5475_7474_6900_0001L;
+    /** Bytes of a pair of cache lines. */
     public static final int LINE = 128;
+    /** Offset of the number of the last finished launch. */
     public static final int FINISHED = 128;
+    /** Offset of the number of the current operation. */
     public static final int POSITION = 256;
+    /** Offset of the state: 0, or 1 when closed. */
     public static final int STATE = POSITION + 8;
+    /** Offset of the abort word. */
     public static final int ABORT = 384;
+    /** Offset of the word that decides which abort was first. */
     public static final int MASTER = 512;
+    /** Offset of the text of an abort. */
     public static final int CAUSE = 640;
+    /** Room for the text and its length. */
     public static final int CAUSE_BYTES = 4096 - CAUSE;
+    /** Offset of the operations done last. */
     public static final int HISTORY = 4096;
+    /** Operations kept. */
     public static final int HISTORY_ENTRIES = 128;
+    /** Bytes for each. */
     public static final int HISTORY_ENTRY_BYTES = 32;
+    /** Offset of the inbound channels. */
     public static final int INBOUND = HISTORY + HISTORY_ENTRIES * HISTORY_ENTRY_BYTES;
     /** Offset in an inbound line of the signature of the even launch; the odd one follows. */
     public static final int SIGNATURE = 16;
 
+    /**
+     * Offset of an inbound channel.
+     *
+     * @param peer who writes to it
+     * @param channel which of the peer's channels
+     * @return the offset of its pair of lines
+     */
     public long inbound(int peer, int channel) {
         return INBOUND + ((long) peer * channelsPerPeer + channel) * LINE;
     }
 
+    /**
+     * Offset of the packets.
+     *
+     * @return the offset of the even half; the odd one follows
+     */
     public long packets() {
         return (inbound(ranks, 0) + 4095) & -4096;
     }
 
-    /** Bytes of the region, without scratch. */
+    /**
+     * Bytes of the region, without scratch.
+     *
+     * @return the size
+     */
     public long bytes() {
         return packets() + 2 * packetBytes;
     }
