@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 public final class Execution {
     private static final int SHAPES = 256;
 
+    /** No copy is longer, so that none holds up a safepoint. */
+    private static final long STAGE_PIECE = 256 << 10;
+
     private final Endpoint endpoint;
     private final Function<Call, Plan> chooser;
     private final LaneMachine machine;
@@ -308,7 +311,10 @@ public final class Execution {
         long start = round * shape.window;
         for (int block = 0; block < blocks.inputBlocks(); block++) {
             long bytes = Math.clamp(blocks.inputBytes(block) - start, 0, shape.window);
-            operand.load(blocks.inputOffset(block) + start, stage + block * stride, bytes);
+            long from = blocks.inputOffset(block) + start;
+            for (long done = 0; done < bytes; done += STAGE_PIECE) {
+                operand.load(from + done, stage + block * stride + done, Math.min(STAGE_PIECE, bytes - done));
+            }
         }
         return stage;
     }
@@ -331,7 +337,10 @@ public final class Execution {
         for (int block = 0; block < blocks.outputBlocks(); block++) {
             if (program.writesOutput[block]) {
                 long bytes = Math.clamp(blocks.outputBytes(block) - start, 0, shape.window);
-                call.output().store(blocks.outputOffset(block) + start, stage + block * stride, bytes);
+                long to = blocks.outputOffset(block) + start;
+                for (long done = 0; done < bytes; done += STAGE_PIECE) {
+                    call.output().store(to + done, stage + block * stride + done, Math.min(STAGE_PIECE, bytes - done));
+                }
             }
         }
     }
