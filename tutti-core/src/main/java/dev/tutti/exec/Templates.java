@@ -131,10 +131,12 @@ final class Templates {
             Packets.pack(source, code[i] + 8, bytes, flag);
         }
         int packetSources = Records.sources(code[fold]);
+        // What is sent need not be what is folded: a reduce-scatter sends the peer's block and keeps its own.
+        long own = code[fold + Records.OPERANDS];
         int first = fold + Records.OPERANDS + 1;
         long destination = code[first + packetSources];
         if (packetSources == 1 && Records.kernel(code[fold + 2]) == FLOAT_SUM) {
-            addFloats(code[first], source, destination, bytes, signed, endpoint);
+            addFloats(code[first], own, destination, bytes, signed, endpoint);
             return;
         }
         long[] sources = endpoint.foldSources;
@@ -142,7 +144,7 @@ final class Templates {
         int next = 0;
         for (int i = 0; i <= packetSources; i++) {
             if (i == plainPosition) {
-                sources[i] = source;
+                sources[i] = own;
             } else {
                 sources[i] = Packets.tile(endpoint, next);
                 receive(code[first + next], sources[i], bytes, signed, endpoint);
