@@ -26,6 +26,11 @@ public final class Call {
 
     private boolean geometryReady;
     @Nullable Shape shape;
+    /** Set once this call has run in one launch of a template: what to run, and with which addresses, if it is made again. */
+    @Nullable Program again;
+
+    long againInput;
+    long againOutput;
 
     private Collective collective = Collective.BARRIER;
     private DataType type = DataType.INT8;
@@ -50,6 +55,7 @@ public final class Call {
         this.root = root;
         this.count = count;
         this.shape = null;
+        this.again = null;
         this.repeatable = false;
         this.extra = 0;
         this.uniform = true;
@@ -104,6 +110,7 @@ public final class Call {
         uniform = other.uniform;
         ranks = other.ranks;
         shape = null;
+        again = null;
         repeatable = false;
         geometryReady = true;
         pairwise = other.pairwise;
@@ -134,6 +141,13 @@ public final class Call {
     /** Lets {@link #repeats} recognise this call. Only for small memory, as it is kept alive meanwhile. */
     public void makeRepeatable() {
         repeatable = true;
+    }
+
+    /** Whether what was found out about this call will hold for the next one: one block in, one out, the same memory. */
+    boolean mayRunAgain() {
+        return repeatable && uniform && !stagesInput && !collective.isRooted() && collective != Collective.EXSCAN
+                && collective.inputBlocks(ranks) <= 1
+                && collective.outputBlocks(ranks) <= 1;
     }
 
     /** Forgets the memory, unless the next call is likely to have it again. */

@@ -28,6 +28,7 @@ public final class Execution {
     private final Geometry pieces = new Geometry();
 
     private @Nullable Shape lastShape;
+    private @Nullable Shape configured;
     private long operation;
     private MemorySegment inputStage = MemorySegment.NULL;
     private MemorySegment outputStage = MemorySegment.NULL;
@@ -56,7 +57,10 @@ public final class Execution {
 
     /** Runs a call to its end on this thread. */
     public void run(Call call) {
-        if (call.isPairwise()) {
+        Program again = call.again;
+        if (again != null && endpoint.isNextLaunchFree()) {
+            runAgain(call, again, java.util.Objects.requireNonNull(call.shape));
+        } else if (call.isPairwise()) {
             publish(call, meta(call));
             prepareAgreement(call);
             runRounds(agreement, configure(agreement, shapeOf(agreement), digest(call)));
@@ -67,6 +71,21 @@ public final class Execution {
             Shape shape = shapeOf(call);
             publish(call, shape.meta);
             runRounds(call, configure(call, shape, shape.digest));
+        }
+    }
+
+    /** The very same small call as before: everything is known but the launch number. */
+    private void runAgain(Call call, Program program, Shape shape) {
+        publish(call, shape.meta);
+        configure(call, shape, shape.digest);
+        endpoint.launch++;
+        if (call.isInputStaged()) {
+            call.input().load(0, call.againInput, shape.longestBytes);
+        }
+        Templates.run(program.template, program.bind(endpoint, call.againInput, call.againOutput)[0], endpoint);
+        endpoint.finishLaunch(program);
+        if (call.isOutputStaged()) {
+            call.output().store(0, call.againOutput, shape.longestBytes);
         }
     }
 
@@ -92,6 +111,11 @@ public final class Execution {
             endpoint.finishLaunch(program);
             if (outputStaged) {
                 storeOutput(call, shape, program, round, output);
+            }
+            if (program.template != Templates.NONE && shape.rounds == 1 && call.mayRunAgain()) {
+                call.again = program;
+                call.againInput = input;
+                call.againOutput = output;
             }
         }
     }
@@ -210,15 +234,19 @@ public final class Execution {
         return shape;
     }
 
-    /** Tells the endpoint what this call's ranks must agree on and what its folds need. */
+    /**
+     * Tells the endpoint what this call's ranks must agree on and what its folds need. Mostly that is what the last call told it:
+     * then nothing is stored, as storing references costs a barrier each.
+     */
     private Shape configure(Call call, Shape shape, int digest) {
         endpoint.signature = digest;
-        endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;
-        ReduceOp op = call.op();
-        if (op != null) {
+        if (shape != configured || call.isPairwise() || shape.dependsOnCall) {
+            configured = shape;
+            endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;
             endpoint.elementShift = shape.elementShift;
-            endpoint.aux = aux(op, shape);
-            endpoint.function = op.function() == null ? null : op.function().body();
+            ReduceOp op = call.op();
+            endpoint.aux = op == null ? 0 : aux(op, shape);
+            endpoint.function = op == null || op.function() == null ? null : op.function().body();
         }
         return shape;
     }

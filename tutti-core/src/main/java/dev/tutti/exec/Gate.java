@@ -8,7 +8,6 @@ import java.util.Collections;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Mutual exclusion for one rank's side of a communicator. Entering is one compare-and-set, leaving one release store: a lock with
@@ -30,7 +29,8 @@ public final class Gate {
     @SuppressWarnings("UnusedVariable") // through the handle only
     private int held;
 
-    private @Nullable Thread owner;
+    /** Id of the thread inside, 0 for none. An id rather than the thread: storing a reference costs a barrier. */
+    private long owner;
 
     Gate() {
         ALL.add(this);
@@ -40,7 +40,7 @@ public final class Gate {
         if (!HELD.compareAndSet(this, 0, 1)) {
             return false;
         }
-        owner = Thread.currentThread();
+        owner = Thread.currentThread().threadId();
         return true;
     }
 
@@ -53,7 +53,7 @@ public final class Gate {
     private void enterContended() {
         int tries = 0;
         while (!tryEnter()) {
-            if (owner == Thread.currentThread()) {
+            if (owner == Thread.currentThread().threadId()) {
                 throw new TuttiException(
                         TuttiException.Category.USAGE,
                         "a reduce function or a callback must not call the communicator that runs it",
@@ -73,7 +73,7 @@ public final class Gate {
     }
 
     void exit() {
-        owner = null;
+        owner = 0;
         HELD.setRelease(this, 0);
     }
 
@@ -88,7 +88,7 @@ public final class Gate {
     public static void awaitPassage() {
         VarHandle.fullFence();
         for (Gate gate : ALL.toArray(new Gate[0])) {
-            while (gate.isHeld() && gate.owner != Thread.currentThread()) {
+            while (gate.isHeld() && gate.owner != Thread.currentThread().threadId()) {
                 LockSupport.parkNanos(gate, 20_000);
             }
         }

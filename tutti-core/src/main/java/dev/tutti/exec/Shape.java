@@ -35,6 +35,8 @@ final class Shape {
     final long meta;
     final int digest;
     final int elementShift;
+    /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum. */
+    final boolean dependsOnCall;
     private final @Nullable Program[] programs = new @Nullable Program[8];
 
     Shape(Call call, Plan plan, Endpoint endpoint) {
@@ -56,6 +58,7 @@ final class Shape {
                 : chunk;
         this.meta = Signature.meta(collective, type, op, root);
         this.digest = Signature.digest(meta, count, extra);
+        this.dependsOnCall = op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
         this.elementShift = Integer.numberOfTrailingZeros(type.bytes());
     }
 

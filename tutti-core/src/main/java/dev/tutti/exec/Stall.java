@@ -52,7 +52,9 @@ public final class Stall {
     /** Tells which operation is waited for from now on. Details are looked up when somebody has to wait for long. */
     void begin(long number, Call current) {
         operation = number;
-        call = current;
+        if (call != current) {
+            call = current;
+        }
         armed = false;
     }
 
