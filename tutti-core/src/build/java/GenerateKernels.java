@@ -66,8 +66,18 @@ public final class GenerateKernels {
                     "and", "CAST(a & x)",
                     "or", "CAST(a | x)",
                     "xor", "CAST(a ^ x)",
-                    "unsignedMin", "unsigned(a) <= unsigned(x) ? a : x",
-                    "unsignedMax", "unsigned(a) >= unsigned(x) ? a : x");
+                    "unsignedMin", unsignedKey("a") + " <= " + unsignedKey("x") + " ? a : x",
+                    "unsignedMax", unsignedKey("a") + " >= " + unsignedKey("x") + " ? a : x");
+        }
+
+        /** An expression that orders unsigned elements by a signed comparison. Not a method: the interpreter runs it first. */
+        private String unsignedKey(String element) {
+            return switch (this) {
+                case BYTES -> "(" + element + " & 0xFF)";
+                case SHORTS -> "(" + element + " & 0xFFFF)";
+                case INTS -> "(" + element + " ^ Integer.MIN_VALUE)";
+                default -> "(" + element + " ^ Long.MIN_VALUE)";
+            };
         }
 
         String source() {
@@ -93,12 +103,6 @@ public final class GenerateKernels {
                         case LONGS -> "unsigned ? Long.divideUnsigned(a[i], d) : a[i] / d";
                         default -> "a[i] / d";
                     })
-                    .replace("ORDERED", switch (this) {
-                        case BYTES -> "value & 0xFF";
-                        case SHORTS -> "value & 0xFFFF";
-                        default -> "value + NAME.MIN_VALUE".replace("NAME", this == INTS ? "Integer" : "Long");
-                    })
-                    .replace("ORDER_TYPE", this == LONGS ? "long" : "int")
                     .replace("LAYOUT", type.toUpperCase(java.util.Locale.ROOT))
                     .replace("NAME", "Scalar" + name);
             // A cast to the type that an expression has already is a warning.
@@ -241,10 +245,6 @@ public final class GenerateKernels {
                 for (int i = 0; i < m; i++) {
                     a[i] = QUOTIENT;
                 }
-            }
-
-            private static ORDER_TYPE unsigned(T value) {
-                return ORDERED;
             }
             """;
 

@@ -34,8 +34,8 @@ final class Warmup {
     private static final int ENOUGH_ROUNDS = 80;
 
     private static final int PAUSE_MILLIS = 2;
-    /** C1 compiles after 200 calls, or 100 with 2000 turns of loops. */
-    private static final int SCALAR_ROUNDS = 110;
+    /** C1 compiles after 200 calls, or 100 with 2000 turns of loops; later when it is busy. */
+    private static final int SCALAR_ROUNDS = 220;
 
     private static final int SCALAR_COUNT = 24;
 
