@@ -498,7 +498,7 @@ final class Requests {
         for (long count : counts) {
             digest = Signature.mix(digest ^ count);
         }
-        return digest == 0 ? 1 : digest;
+        return digest >>> 32 == 0 ? ~digest : digest;
     }
 
     private static <T> T required(@Nullable T value, String what) {

@@ -23,6 +23,9 @@ public final class Board {
         ABORTED
     }
 
+    /** How many operations of the past a board tells of. */
+    public static final int HISTORY = RegionLayout.HISTORY_ENTRIES;
+
     private static final long CLOSED = 1;
 
     private final Fabric fabric;

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * ({@code uniform}), or differ and are known to all, or differ and are known pair by pair ({@code pairs}).
  */
 public final class Call {
+    /** In place of a digest of counts: only pairs of ranks know them. It tells such a call from the one without counts. */
+    static final long PAIRWISE = 1;
+
     private final Operand input = new Operand();
     private final Operand output = new Operand();
     private final Geometry geometry = new Geometry();
@@ -88,7 +91,7 @@ public final class Call {
         this.uniform = false;
         this.geometryReady = true;
         this.longestBytes = longestBytes;
-        this.extra = extra;
+        this.extra = pairwise ? PAIRWISE : extra;
         this.pairwise = pairwise;
         this.inPlace = false;
         this.stagesInput = collective == Collective.ALL_TO_ALL && input.isSame(output);

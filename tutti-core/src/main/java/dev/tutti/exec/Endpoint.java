@@ -43,7 +43,9 @@ public final class Endpoint {
     long launch;
     /** The last launch in which this rank heard from every other. */
     long heardFromAll;
-    /** What this call's ranks must agree on. */
+    /** Digest of all calls so far. */
+    int history;
+    /** What this call's ranks must agree on: every call up to this one. */
     int signature;
     /** For calls whose counts are agreed pair by pair. */
     @Nullable PairCounts pairs;

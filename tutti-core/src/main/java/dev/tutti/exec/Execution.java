@@ -61,23 +61,22 @@ public final class Execution {
         if (again != null && endpoint.isNextLaunchFree()) {
             runAgain(call, again, java.util.Objects.requireNonNull(call.shape));
         } else if (call.isPairwise()) {
-            publish(call, meta(call));
+            publish(call, meta(call), digest(call));
             prepareAgreement(call);
-            runRounds(agreement, configure(agreement, shapeOf(agreement), digest(call)));
+            runRounds(agreement, configure(agreement, shapeOf(agreement)));
             finishAgreement(call);
-            Shape shape = shapeOf(call);
-            runRounds(call, configure(call, shape, shape.digest));
+            runRounds(call, configure(call, shapeOf(call)));
         } else {
             Shape shape = shapeOf(call);
-            publish(call, shape.meta);
-            runRounds(call, configure(call, shape, shape.digest));
+            publish(call, shape.meta, shape.digest);
+            runRounds(call, configure(call, shape));
         }
     }
 
     /** The very same small call as before: everything is known but the launch number. */
     private void runAgain(Call call, Program program, Shape shape) {
-        publish(call, shape.meta);
-        configure(call, shape, shape.digest);
+        publish(call, shape.meta, shape.digest);
+        configure(call, shape);
         endpoint.launch++;
         if (call.isInputStaged()) {
             call.input().load(0, call.againInput, shape.longestBytes);
@@ -125,16 +124,16 @@ public final class Execution {
         program = null;
         round = 0;
         if (call.isPairwise()) {
-            publish(call, meta(call));
+            publish(call, meta(call), digest(call));
             prepareAgreement(call);
             afterAgreement = call;
             this.call = agreement;
-            this.shape = configure(agreement, shapeOf(agreement), digest(call));
+            this.shape = configure(agreement, shapeOf(agreement));
         } else {
             Shape found = shapeOf(call);
-            publish(call, found.meta);
+            publish(call, found.meta, found.digest);
             this.call = call;
-            this.shape = configure(call, found, found.digest);
+            this.shape = configure(call, found);
         }
     }
 
@@ -191,8 +190,7 @@ public final class Execution {
             finishAgreement(agreed);
             round = 0;
             this.call = agreed;
-            Shape found = shapeOf(agreed);
-            this.shape = configure(agreed, found, found.digest);
+            this.shape = configure(agreed, shapeOf(agreed));
             return MOVED;
         }
         this.call = null;
@@ -207,8 +205,9 @@ public final class Execution {
     /** Nothing can happen before a peer does something. */
     public static final int BLOCKED = 0;
 
-    private void publish(Call call, long meta) {
+    private void publish(Call call, long meta, int digest) {
         operation++;
+        endpoint.history = Signature.chain(endpoint.history, digest);
         endpoint.board.publishOperation(operation, meta, call.count(), call.extra());
         endpoint.stall.begin(operation, call);
     }
@@ -238,8 +237,8 @@ public final class Execution {
      * Tells the endpoint what this call's ranks must agree on and what its folds need. Mostly that is what the last call told it:
      * then nothing is stored, as storing references costs a barrier each.
      */
-    private Shape configure(Call call, Shape shape, int digest) {
-        endpoint.signature = digest;
+    private Shape configure(Call call, Shape shape) {
+        endpoint.signature = endpoint.history;
         if (shape != configured || call.isPairwise() || shape.dependsOnCall) {
             configured = shape;
             endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;

@@ -53,7 +53,7 @@ final class Shape {
         long chunk = largestChunk(part, endpoint);
         this.window = chunk * part.chunksPerBlock();
         this.rounds = Math.max(1, (longestBytes + window - 1) / window);
-        this.maxChunk = rounds == 1 && (uniform || extra != 0)
+        this.maxChunk = rounds == 1 && !call.isPairwise()
                 ? Resolver.maxChunk(longestBytes, part.chunksPerBlock())
                 : chunk;
         this.meta = Signature.meta(collective, type, op, root);

@@ -2,6 +2,7 @@ package dev.tutti.exec;
 
 import dev.tutti.Collective;
 import dev.tutti.DataType;
+import dev.tutti.ReduceFunction;
 import dev.tutti.ReduceOp;
 
 /**
@@ -23,7 +24,7 @@ public final class Signature {
     public static long meta(
             Collective collective, DataType type, @org.jspecify.annotations.Nullable ReduceOp op, int root) {
         long operator = op == null ? NO_OPERATOR : op.kind().ordinal();
-        long name = op == null || op.function() == null ? 0 : op.function().name().hashCode() & 0xFFFFFFL;
+        long name = op == null || op.function() == null ? 0 : digest(op.function());
         return collective.ordinal()
                 | ((long) type.ordinal() << 8)
                 | (operator << 16)
@@ -31,11 +32,28 @@ public final class Signature {
                 | (name << 40);
     }
 
+    /** 24 bits of a user function's name, and of whether it commutes, as that bears on the choice of the plan. */
+    private static long digest(ReduceFunction function) {
+        long digest = function.commutative() ? 1 : 2;
+        for (int i = 0; i < function.name().length(); i++) {
+            digest = mix(digest ^ ((long) function.name().charAt(i) << 32));
+        }
+        return mix(digest) >>> 40;
+    }
+
     /** 32 bits of everything; never 0, so that fresh memory matches nothing. */
     public static int digest(long meta, long count, long extra) {
         long h = mix(meta ^ mix(count ^ mix(extra + 0x9E3779B97F4A7C15L)));
         int digest = (int) (h ^ (h >>> 32));
         return digest == 0 ? 1 : digest;
+    }
+
+    /**
+     * The digest of a sequence of calls from that of all but the last. Calls in which nobody waits for whom it disagrees with, such
+     * as two roots that both send, show at the next transfer between the two.
+     */
+    static int chain(int history, int digest) {
+        return history * 0x9E3779B1 + digest;
     }
 
     /** Folds one more value into a running digest. */

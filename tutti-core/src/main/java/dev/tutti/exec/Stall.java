@@ -23,6 +23,8 @@ public final class Stall {
     private static final long FIRST_PARK_NANOS = 20_000;
     private static final long LONGEST_PARK_NANOS = 500_000;
     private static final long DIAGNOSE_EVERY_NANOS = 1_000_000;
+    /** When a wait that looks all right first makes us look at earlier operations; then after twice as long, and so on. */
+    private static final long LOOK_BACK_AFTER_NANOS = 50_000_000;
 
     private final Endpoint endpoint;
     private final Board board;
@@ -39,6 +41,7 @@ public final class Stall {
     private long armedAt;
     private long diagnosedAt;
     private boolean armed;
+    private long lookBackNanos;
     private boolean warned;
     private int pauses;
     private long parkNanos;
@@ -63,6 +66,7 @@ public final class Stall {
         armedAt = now;
         diagnosedAt = now;
         warned = false;
+        lookBackNanos = LOOK_BACK_AFTER_NANOS;
         pauses = 0;
         parkNanos = FIRST_PARK_NANOS;
         lookUp();
@@ -114,6 +118,10 @@ public final class Stall {
         }
         diagnosedAt = now;
         diagnose();
+        if (now - armedAt >= lookBackNanos) {
+            lookBackNanos *= 2;
+            lookBack();
+        }
         if (now - armedAt >= timeoutNanos) {
             String text = what() + " on '" + endpoint.name + "' timed out after " + seconds(timeoutNanos) + " on rank "
                     + endpoint.rank + ": " + whereEverybodyIs();
@@ -155,7 +163,12 @@ public final class Stall {
         if (!board.isAborted()) {
             lookUp();
             diagnose();
-            board.abort(Board.Reason.MISMATCH, "ranks disagree at " + what() + " on '" + endpoint.name + "'", null);
+            lookBack();
+            board.abort(
+                    Board.Reason.MISMATCH,
+                    "ranks disagree at " + what() + " on '" + endpoint.name + "', or more than " + Board.HISTORY
+                            + " operations before it; all ranks must make the same calls in the same order",
+                    null);
         }
         return failure();
     }
@@ -191,7 +204,7 @@ public final class Stall {
             }
             if (board.readOperation(peer, operation, announced)
                     && (announced[0] != meta || announced[1] != count || announced[2] != extra)) {
-                board.abort(Board.Reason.MISMATCH, whoSaidWhat(), null);
+                board.abort(Board.Reason.MISMATCH, whoSaidWhat(operation), null);
                 throw failure();
             }
             if (board.isClosed(peer) && board.position(peer) < operation) {
@@ -205,14 +218,35 @@ public final class Stall {
         }
     }
 
-    private String whoSaidWhat() {
-        StringBuilder text = new StringBuilder("ranks disagree at operation #" + operation + " on '" + endpoint.name + "': ");
+    /**
+     * Looks for an earlier operation about which a peer and this rank disagree and in which neither had to wait for the other. This
+     * operation may then be the same for both, and yet they will never meet in it.
+     */
+    private void lookBack() {
+        long[] own = new long[3];
+        for (long number = Math.max(1, operation - Board.HISTORY + 1); number < operation; number++) {
+            if (!board.readOperation(endpoint.rank, number, own)) {
+                continue;
+            }
+            for (int peer = 0; peer < endpoint.size; peer++) {
+                if (board.readOperation(peer, number, announced) && !java.util.Arrays.equals(announced, own)) {
+                    board.abort(Board.Reason.MISMATCH, whoSaidWhat(number), null);
+                    throw failure();
+                }
+            }
+        }
+    }
+
+    private String whoSaidWhat(long number) {
+        StringBuilder text = new StringBuilder("ranks disagree at operation #" + number + " on '" + endpoint.name + "': ");
         String separator = "";
         for (int peer = 0; peer < endpoint.size; peer++) {
-            if (board.readOperation(peer, operation, announced)) {
+            if (board.readOperation(peer, number, announced)) {
                 text.append(separator).append("rank ").append(peer).append(" called ");
                 text.append(Signature.describe(announced[0], announced[1]));
-                if (announced[2] != 0) {
+                if (announced[2] == Call.PAIRWISE) {
+                    text.append(" (counts by pair)");
+                } else if (announced[2] != 0) {
                     text.append(" (counts ").append(Long.toHexString(announced[2] >>> 32)).append(')');
                 }
                 separator = ", ";
