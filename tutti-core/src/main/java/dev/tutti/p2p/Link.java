@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  * First frames of messages are written in the order of the posts; pieces of granted messages go between them, turn about.
  */
 final class Link {
-    private static final int REFUSED = -1;
-
     final int peer;
     /** Receives that name this rank as their source. */
     final MessageQueue posted = new MessageQueue();
@@ -37,7 +35,7 @@ final class Link {
     private final MessageQueue streams = new MessageQueue();
     private final Slots asked = new Slots();
     private final Slots granted = new Slots();
-    private final LongQueue answers = new LongQueue();
+    private final MessageQueue answers = new MessageQueue();
     private @Nullable RingReader in;
     private @Nullable RingWriter out;
     private long claimedFrame;
@@ -124,15 +122,12 @@ final class Link {
         return moved;
     }
 
-    /** A receive was matched with a message that waits at the sender. */
-    void answer(Message receive, int senderSlot) {
-        int slot = REFUSED;
-        if (receive.stage != Message.Stage.ENDED) {
-            receive.stage = Message.Stage.MOVING;
-            slot = granted.add(receive);
-        }
-        answers.add((long) senderSlot << 32 | slot & 0xFFFFFFFFL);
-        box.owe(1);
+    /** Gives a receive a message that waits at its sender, who is told to send it or to forget it. */
+    void answer(Message receive, int tag, long total, int senderSlot) {
+        receive.failure = box.match(receive, peer, tag, total);
+        receive.stage = Message.Stage.MOVING;
+        receive.peerSlot = senderSlot;
+        answers.add(receive);
         writeAnswers(out());
     }
 
@@ -181,9 +176,8 @@ final class Link {
             return;
         }
         reader.handedOver(bytes);
-        if (box.accept(receive, peer, tag, bytes)) {
-            box.end(receive, box.tryStore(receive, 0, payload, bytes));
-        }
+        Throwable misfit = box.match(receive, peer, tag, bytes);
+        box.end(receive, misfit != null ? misfit : box.tryStore(receive, 0, payload, bytes));
     }
 
     private void takeRequest(int tag, long total, int senderSlot) {
@@ -191,7 +185,7 @@ final class Link {
         if (receive == null) {
             box.matching().keep(new Arrival(this, tag, total, null, senderSlot, null));
         } else {
-            box.acceptLarge(receive, this, tag, total, senderSlot);
+            answer(receive, tag, total, senderSlot);
         }
     }
 
@@ -213,18 +207,22 @@ final class Link {
         }
     }
 
+    /** A receive whose message is refused ends only now, so that nothing is left to be told when this rank closes. */
     private boolean writeAnswers(RingWriter writer) {
         boolean moved = false;
-        while (!answers.isEmpty()) {
+        for (Message receive = answers.first(); receive != null; receive = answers.first()) {
             long frame = writer.claim(RingDescriptor.GRANT_SLOT + Long.BYTES);
             if (frame == 0) {
                 break;
             }
-            long answer = answers.poll();
-            int slot = (int) answer;
-            Memory.putLong(frame + RingDescriptor.GRANT_SLOT, slot);
-            writer.publish(word(slot == REFUSED ? RingDescriptor.REFUSAL : RingDescriptor.GRANT, 0, (int) (answer >>> 32)));
-            box.owe(-1);
+            answers.remove(receive);
+            if (receive.failure != null) {
+                writer.publish(word(RingDescriptor.REFUSAL, 0, receive.peerSlot));
+                box.end(receive, receive.failure);
+            } else {
+                Memory.putLong(frame + RingDescriptor.GRANT_SLOT, granted.add(receive));
+                writer.publish(word(RingDescriptor.GRANT, 0, receive.peerSlot));
+            }
             moved = true;
         }
         return moved;
@@ -273,7 +271,7 @@ final class Link {
             return false;
         }
         int bytes = writer.roomForData(message.total - message.moved);
-        if (bytes == 0) {
+        if (bytes < 0) {
             return false;
         }
         long frame = writer.claim(RingDescriptor.DATA_PAYLOAD + bytes);

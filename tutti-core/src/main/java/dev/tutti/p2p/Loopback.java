@@ -38,7 +38,9 @@ final class Loopback {
     }
 
     void begin(Message send, Message receive) {
-        if (!box.accept(receive, link.peer, send.tag(), send.bytes)) {
+        Throwable misfit = box.match(receive, link.peer, send.tag(), send.bytes);
+        if (misfit != null) {
+            box.end(receive, misfit);
             box.end(send, null);
             return;
         }

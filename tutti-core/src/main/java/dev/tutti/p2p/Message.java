@@ -45,7 +45,7 @@ public abstract class Message extends Task {
     long total;
     /** How much of it has been copied. */
     long moved;
-    /** By which number the receiver, for a send that was granted, knows it. */
+    /** By which number the other rank knows it. */
     int peerSlot;
     /** On this rank both sides of a message are here: the send of a receive that is moving. */
     @Nullable Message partner;
@@ -54,7 +54,6 @@ public abstract class Message extends Task {
 
     /** When somebody first had to wait for it; 0 before. */
     long armedAtNanos;
-    boolean warned;
 
     @Nullable Message previous;
     @Nullable Message next;

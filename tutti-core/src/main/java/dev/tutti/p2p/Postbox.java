@@ -9,6 +9,8 @@ import dev.tutti.exec.Progress;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Reference;
+import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -42,25 +44,25 @@ public final class Postbox implements Progress.Moving {
     private final Board board;
     private final String name;
     private final int rank;
-    private final Matching matching = new Matching();
+    private Matching matching = new Matching();
     private final Copies copies = new Copies();
     private final Pending pending = new Pending();
     private final Watch watch;
     private final @Nullable Link[] byPeer;
     /** The links that exist, in the order in which they came. */
-    private final Link[] links;
+    private final @Nullable Link[] links;
     private int linkCount;
     private @Nullable Loopback loopback;
     private final MessageQueue ended = new MessageQueue();
 
     private long posted;
     private int backgroundPending;
-    private int owed;
     private int turn;
     private @Nullable TuttiException over;
 
-    /** Whether {@link #move} has anything to do; and whether the worker has. Written under the lock. */
+    /** What {@link #move} has to do, and how much of it is the worker's. Written under the lock, when they change. */
     private volatile int movable;
+
     private volatile int active;
 
     public Postbox(Endpoint endpoint, String name, long warnNanos, long timeoutNanos) {
@@ -69,7 +71,7 @@ public final class Postbox implements Progress.Moving {
         this.name = name;
         this.rank = endpoint.rank();
         this.byPeer = new @Nullable Link[endpoint.size()];
-        this.links = new Link[endpoint.size()];
+        this.links = new @Nullable Link[endpoint.size()];
         this.watch = new Watch(this, board, pending, name, rank, endpoint.size(), warnNanos, timeoutNanos);
     }
 
@@ -132,16 +134,15 @@ public final class Postbox implements Progress.Moving {
         if (arrival.local != null) {
             loopback().begin(arrival.local, receive);
         } else if (arrival.payload == null) {
-            acceptLarge(receive, link, arrival.tag, arrival.total, arrival.slot);
+            link.answer(receive, arrival.tag, arrival.total, arrival.slot);
         } else {
             if (link.peer == rank) {
                 loopback().handedOver(arrival.total);
             } else {
                 link.handedOver(arrival.total);
             }
-            if (accept(receive, link.peer, arrival.tag, arrival.total)) {
-                end(receive, tryStore(receive, arrival.payload));
-            }
+            Throwable misfit = match(receive, link.peer, arrival.tag, arrival.total);
+            end(receive, misfit != null ? misfit : tryStore(receive, arrival.payload));
         }
     }
 
@@ -180,7 +181,7 @@ public final class Postbox implements Progress.Moving {
             if (board.isAborted()) {
                 break;
             }
-            Link link = links[(first + i) % linkCount];
+            Link link = Objects.requireNonNull(links[(first + i) % linkCount]);
             moved |= link.receive(frames);
             moved |= link.transmit();
         }
@@ -196,14 +197,12 @@ public final class Postbox implements Progress.Moving {
 
     /** Gives the lock back, then tells the worker and the waiters: they may post again. */
     private void release() {
-        int nowActive = backgroundPending + owed;
-        boolean enlist = nowActive > 0 && active == 0;
-        if (nowActive != active) {
-            active = nowActive;
+        boolean enlist = backgroundPending > 0 && active == 0;
+        if (backgroundPending != active) {
+            active = backgroundPending;
         }
-        int nowMovable = pending.count() + owed;
-        if (nowMovable != movable) {
-            movable = nowMovable;
+        if (pending.count() != movable) {
+            movable = pending.count();
         }
         Message done = ended.takeAll();
         lock.unlock();
@@ -255,7 +254,6 @@ public final class Postbox implements Progress.Moving {
 
     private void endAll(TuttiException cause) {
         over = cause;
-        owed = 0;
         Message message = pending.first();
         while (message != null) {
             Message following = message.nextPending;
@@ -264,6 +262,12 @@ public final class Postbox implements Progress.Moving {
             end(message, cause);
             message = following;
         }
+        // Queues that are broken now would keep users' buffers alive.
+        matching = new Matching();
+        loopback = null;
+        linkCount = 0;
+        Arrays.fill(links, null);
+        Arrays.fill(byPeer, null);
     }
 
     Matching matching() {
@@ -282,11 +286,6 @@ public final class Postbox implements Progress.Moving {
         turn = index % linkCount;
     }
 
-    /** Notes answers that could not be written yet. */
-    void owe(int answers) {
-        owed += answers;
-    }
-
     /** Ends a message that is in no queue; its waiters learn of it when the lock is free. */
     void end(Message message, @Nullable Throwable failure) {
         message.stage = Message.Stage.ENDED;
@@ -296,29 +295,21 @@ public final class Postbox implements Progress.Moving {
         ended.add(message);
     }
 
-    /** Matches a receive with a message; false if it does not fit, then the receive has ended. */
-    boolean accept(Message receive, int source, int tag, long total) {
+    /** Gives a receive its message; returns what is wrong with it, or null. */
+    @Nullable Throwable match(Message receive, int source, int tag, long total) {
         receive.matched(source, tag, total);
-        if (total <= receive.bytes && total % receive.elementBytes == 0) {
-            return true;
-        }
+        return total <= receive.bytes && total % receive.elementBytes == 0 ? null : misfit(receive, source, tag, total);
+    }
+
+    private TuttiException misfit(Message receive, int source, int tag, long total) {
         String problem = total > receive.bytes
                 ? "is longer than the " + receive.bytes + " bytes of the buffer that was posted for it"
                 : "is no whole number of elements of " + receive.elementBytes + " bytes";
-        end(receive, new TuttiException(
+        return new TuttiException(
                 TuttiException.Category.USAGE,
                 "message of " + total + " bytes with tag " + tag + " from rank " + source + " to rank " + rank + " on '" + name
                         + "' " + problem + "; it was dropped",
-                null));
-        return false;
-    }
-
-    /** Matches a receive with a message that waits at its sender, who is told to send it or to forget it. */
-    void acceptLarge(Message receive, Link link, int tag, long total, int senderSlot) {
-        if (accept(receive, link.peer, tag, total) && total == 0) {
-            end(receive, null);
-        }
-        link.answer(receive, senderSlot);
+                null);
     }
 
     @Nullable Throwable tryStore(Message receive, long offset, long from, long bytes) {
@@ -369,8 +360,9 @@ public final class Postbox implements Progress.Moving {
         discover();
         boolean received = false;
         for (int i = 0; i < linkCount; i++) {
-            if (peer == Message.ANY || links[i].peer == peer) {
-                received |= links[i].receive(FRAMES_AT_ONCE);
+            Link link = Objects.requireNonNull(links[i]);
+            if (peer == Message.ANY || link.peer == peer) {
+                received |= link.receive(FRAMES_AT_ONCE);
             }
         }
         return received;

@@ -65,7 +65,7 @@ final class RingDescriptor {
     private RingDescriptor() {}
 
     static long word(int kind, int payloadBytes, int tagOrSlot) {
-        return (long) kind << 56 | (long) payloadBytes << 32 | tagOrSlot & 0xFFFFFFFFL;
+        return (long) kind << 56 | (long) payloadBytes << 32 | (tagOrSlot & 0xFFFFFFFFL);
     }
 
     static int kind(long word) {

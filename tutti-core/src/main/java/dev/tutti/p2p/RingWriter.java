@@ -43,7 +43,7 @@ final class RingWriter {
         return frames + offset();
     }
 
-    /** How many bytes of payload one data frame can have now; 0 if it is better to wait. */
+    /** How many bytes of payload one data frame can have now; -1 if there is no room for it. */
     int roomForData(long remaining) {
         int wanted = (int) Math.min(remaining, RingDescriptor.PIECE);
         int untilEnd = CAPACITY - offset();
@@ -52,7 +52,7 @@ final class RingWriter {
             untilEnd = 0;
         }
         long needed = untilEnd + LINE + RingDescriptor.frameBytes(wanted) + LINE;
-        return free() >= needed || refreshedFree() >= needed ? wanted : 0;
+        return free() >= needed || refreshedFree() >= needed ? wanted : -1;
     }
 
     /** Shows the frame that was claimed; pairs with the acquire in {@link RingReader#peek}. */

@@ -25,6 +25,7 @@ final class Watch {
     private final long warnNanos;
     private final long timeoutNanos;
     private int vain;
+    private long warnedAtNanos;
 
     Watch(Postbox box, Board board, Pending pending, String name, int rank, int size, long warnNanos, long timeoutNanos) {
         this.box = box;
@@ -35,6 +36,7 @@ final class Watch {
         this.size = size;
         this.warnNanos = warnNanos;
         this.timeoutNanos = timeoutNanos;
+        this.warnedAtNanos = System.nanoTime() - warnNanos;
     }
 
     /** Nothing could be moved. Returns whether something can be now, be it only that the communicator was aborted. */
@@ -54,18 +56,24 @@ final class Watch {
                     + whyNot(oldest));
             return true;
         }
-        if (!oldest.warned && now - oldest.armedAtNanos >= warnNanos) {
-            oldest.warned = true;
-            LOG.log(
-                    Level.WARNING,
-                    "{0}: rank {1} has waited {2}; {3}",
-                    onThis(oldest),
-                    rank,
-                    seconds(warnNanos),
-                    whyNot(oldest));
+        if (now - oldest.armedAtNanos >= warnNanos && now - warnedAtNanos >= warnNanos) {
+            warnedAtNanos = now;
+            warn(oldest, now - oldest.armedAtNanos);
         }
         boolean found = box.discover();
         return someoneHasGone() || found;
+    }
+
+    private void warn(Message oldest, long waitedNanos) {
+        String others = pending.count() == 1 ? "" : " (and " + (pending.count() - 1) + " more)";
+        LOG.log(
+                Level.WARNING,
+                "{0}{1}: rank {2} has waited {3}; {4}",
+                onThis(oldest),
+                others,
+                rank,
+                seconds(waitedNanos / 1_000_000 * 1_000_000),
+                whyNot(oldest));
     }
 
     /** Whether a rank that a message needs has closed, and nothing of it is left in the ring. */
