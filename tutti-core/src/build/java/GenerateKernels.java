@@ -70,7 +70,7 @@ public final class GenerateKernels {
                     "unsignedMax", unsignedKey("a") + " >= " + unsignedKey("x") + " ? a : x");
         }
 
-        /** An expression that orders unsigned elements by a signed comparison. Not a method: the interpreter runs it first. */
+        /** Orders unsigned elements by a signed comparison. Not a method: the interpreter runs it first. */
         private String unsignedKey(String element) {
             return switch (this) {
                 case BYTES -> "(" + element + " & 0xFF)";
@@ -83,26 +83,33 @@ public final class GenerateKernels {
         String source() {
             StringBuilder folds = new StringBuilder();
             folds().forEach((fold, expression) -> folds.append(LOOP.replace("FOLD", fold)
-                    .replace("EXPRESSION", expression.replaceAll("\\ba\\b", "a[i]").replaceAll("\\bx\\b", "x[i]"))));
+                    .replace(
+                            "EXPRESSION",
+                            expression.replaceAll("\\ba\\b", "a[i]").replaceAll("\\bx\\b", "x[i]"))));
             folds.append(integer ? INTEGER_FINISH : FLOAT_FINISH);
             String text = SCALAR.replace("FOLD_LOOPS", indent(folds.toString()))
                     .replace("FOLD_CASES", integer ? INTEGER_CASES : FLOAT_CASES)
                     .replace("TRANSFER", indent(this == FLOATS ? FLOAT_TRANSFER : PLAIN_TRANSFER))
                     .replace("TILE_FIELDS", this == FLOATS ? FLOAT_TILE : "")
-                    .replace("SCALAR_OF_AUX", switch (this) {
-                        case FLOATS -> "Float.intBitsToFloat((int) aux)";
-                        case DOUBLES -> "Double.longBitsToDouble(aux)";
-                        case LONGS -> "aux";
-                        default -> "(T) aux";
-                    })
-                    .replace("QUOTIENT", switch (this) {
-                        // Quotients of floats truncate to those of integers of less than half their bits, and cost less.
-                        case BYTES -> "(T) ((unsigned ? a[i] & 0xFF : a[i]) / (float) d)";
-                        case SHORTS -> "(T) ((unsigned ? a[i] & 0xFFFF : a[i]) / (float) d)";
-                        case INTS -> "(T) (long) ((unsigned ? a[i] & 0xFFFFFFFFL : a[i]) / (double) d)";
-                        case LONGS -> "unsigned ? Long.divideUnsigned(a[i], d) : a[i] / d";
-                        default -> "a[i] / d";
-                    })
+                    .replace(
+                            "SCALAR_OF_AUX",
+                            switch (this) {
+                                case FLOATS -> "Float.intBitsToFloat((int) aux)";
+                                case DOUBLES -> "Double.longBitsToDouble(aux)";
+                                case LONGS -> "aux";
+                                default -> "(T) aux";
+                            })
+                    .replace(
+                            "QUOTIENT",
+                            switch (this) {
+                                // Quotients of floats truncate to those of integers of less than half their bits, and
+                                // cost less.
+                                case BYTES -> "(T) ((unsigned ? a[i] & 0xFF : a[i]) / (float) d)";
+                                case SHORTS -> "(T) ((unsigned ? a[i] & 0xFFFF : a[i]) / (float) d)";
+                                case INTS -> "(T) (long) ((unsigned ? a[i] & 0xFFFFFFFFL : a[i]) / (double) d)";
+                                case LONGS -> "unsigned ? Long.divideUnsigned(a[i], d) : a[i] / d";
+                                default -> "a[i] / d";
+                            })
                     .replace("LAYOUT", type.toUpperCase(java.util.Locale.ROOT))
                     .replace("NAME", "Scalar" + name);
             // A cast to the type that an expression has already is a warning.
@@ -138,8 +145,8 @@ public final class GenerateKernels {
                 private NAME() {}
 
                 static void reduce(
-                        int kernel, @Nullable Object own, int ownAt, @Nullable Object out, int outAt, long[] code, int srcAt,
-                        int n, long byteOffset, long dst, long count, long aux, int scaled) {
+                        int kernel, @Nullable Object own, int ownAt, @Nullable Object out, int outAt, long[] code,
+                        int srcAt, int n, long byteOffset, long dst, long count, long aux, int scaled) {
                     int type = Codes.type(kernel);
                     int fold = Codes.fold(kernel);
                     int shift = Codes.shift(type);
@@ -272,7 +279,8 @@ public final class GenerateKernels {
                     final short[] shorts = new short[TILE];
                     final byte[] bytes = new byte[TILE];""";
 
-    private static final String FLOAT_TRANSFER = """
+    private static final String FLOAT_TRANSFER =
+            """
             private static void load(int type, long from, float[] a, int m, Tile tile) {
                 switch (type) {
                     case Codes.FLOAT32 -> MemorySegment.copy(Memory.ALL, Memory.FLOAT, from, a, 0, m);
@@ -322,9 +330,9 @@ public final class GenerateKernels {
             }
 
             """ + conversion("Float16", "short", "Float.float16ToFloat", "Float.floatToFloat16")
-            + conversion("Bfloat16", "short", "SmallFloats.bfloat16ToFloat", "SmallFloats.floatToBfloat16")
-            + conversion("E4m3", "byte", "SmallFloats.e4m3ToFloat", "SmallFloats.floatToE4m3")
-            + conversion("E5m2", "byte", "SmallFloats.e5m2ToFloat", "SmallFloats.floatToE5m2");
+                    + conversion("Bfloat16", "short", "SmallFloats.bfloat16ToFloat", "SmallFloats.floatToBfloat16")
+                    + conversion("E4m3", "byte", "SmallFloats.e4m3ToFloat", "SmallFloats.floatToE4m3")
+                    + conversion("E5m2", "byte", "SmallFloats.e5m2ToFloat", "SmallFloats.floatToE5m2");
 
     private static String conversion(String name, String storage, String decode, String encode) {
         return """
@@ -340,7 +348,10 @@ public final class GenerateKernels {
                     }
                 }
 
-                """.replace("NAME", name).replace("STORAGE", storage).replace("DECODE", decode).replace("ENCODE", encode);
+                """.replace("NAME", name)
+                .replace("STORAGE", storage)
+                .replace("DECODE", decode)
+                .replace("ENCODE", encode);
     }
 
     /** Folds of the vector kernels; signed and unsigned integers share all but minimum and maximum. */
@@ -450,8 +461,8 @@ public final class GenerateKernels {
                 default -> "0x7C";
             };
             String extreme = box + (fold == VectorFold.MIN ? ".MIN_VALUE" : ".MAX_VALUE");
-            String text = "X = " + flip() + "\n        .blend(" + extreme + ", X.and(" + box + ".MAX_VALUE).compare(VectorOperators.GT, (S) "
-                    + special + "));\n";
+            String text = "X = " + flip() + "\n        .blend(" + extreme + ", X.and(" + box
+                    + ".MAX_VALUE).compare(VectorOperators.GT, (S) " + special + "));\n";
             return text.replaceAll("\\bX\\b", x);
         }
 
@@ -465,7 +476,9 @@ public final class GenerateKernels {
         String unkey(String a, String r) {
             String text = "R = " + flip() + ";\n";
             if (this == ORDERED_E5M2) {
-                text += "R = R.lanewise(VectorOperators.SUB, (S) 1, R.and(Byte.MAX_VALUE).compare(VectorOperators.EQ, (S) 0x7C));\n";
+                text +=
+                        "R = R.lanewise(VectorOperators.SUB, (S) 1, R.and(Byte.MAX_VALUE)"
+                                + ".compare(VectorOperators.EQ, (S) 0x7C));\n";
             }
             return text.replaceAll("\\bX\\b", a).replaceAll("\\bR\\b", r);
         }
@@ -486,8 +499,8 @@ public final class GenerateKernels {
                 // C2 has no vector division of integers: their average is left to the scalar twin.
                 folds.removeIf(VectorFold::isAverage);
             } else {
-                folds.removeAll(List.of(
-                        VectorFold.AND, VectorFold.OR, VectorFold.XOR, VectorFold.UMIN, VectorFold.UMAX));
+                folds.removeAll(
+                        List.of(VectorFold.AND, VectorFold.OR, VectorFold.XOR, VectorFold.UMIN, VectorFold.UMAX));
             }
             return folds;
         }
@@ -525,10 +538,12 @@ public final class GenerateKernels {
         String decode(int part, String x, String v) {
             if (this == BFLOAT16) {
                 return part == 0
-                        ? "FloatVector " + v + " = " + x + ".lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();\n"
+                        ? "FloatVector " + v + " = " + x
+                                + ".lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();\n"
                         : "FloatVector " + v + " = " + x + ".and(0xFFFF0000).reinterpretAsFloats();\n";
             }
-            // Exponent and mantissa go where float32 has them. A subnormal gets a leading one by that, which is subtracted
+            // Exponent and mantissa go where float32 has them. A subnormal gets a leading one by that, which is
+            // subtracted
             // again; multiplying it into place would be one operation, but a slow one, on a subnormal float32.
             String top = part == 3 ? x : x + ".lanewise(VectorOperators.LSHL, " + (24 - 8 * part) + ")";
             String text = """
@@ -539,11 +554,17 @@ public final class GenerateKernels {
                     V = V.reinterpretAsInts().or(Vt.and(0x80000000)).reinterpretAsFloats();
                     """;
             text = this == E4M3
-                    ? text.replace("SHIFT", "4").replace("KEEP", "0x07F00000").replace("BIAS", "120")
-                            .replace("SMALLEST", "0x1p-6f").replace("INFINITY", "")
+                    ? text.replace("SHIFT", "4")
+                            .replace("KEEP", "0x07F00000")
+                            .replace("BIAS", "120")
+                            .replace("SMALLEST", "0x1p-6f")
+                            .replace("INFINITY", "")
                     // Beyond the largest finite value it overflows here, and stays infinite there.
-                    : text.replace("SHIFT", "3").replace("KEEP", "0x0FE00000").replace("BIAS", "112")
-                            .replace("SMALLEST", "0x1p-14f").replace("INFINITY", "\n        .mul(0x1p112f).mul(0x1p-112f)");
+                    : text.replace("SHIFT", "3")
+                            .replace("KEEP", "0x0FE00000")
+                            .replace("BIAS", "112")
+                            .replace("SMALLEST", "0x1p-14f")
+                            .replace("INFINITY", "\n        .mul(0x1p112f).mul(0x1p-112f)");
             return text.replace("TOP", top).replaceAll("\\bV([tm]?)\\b", v + "$1");
         }
 
@@ -559,7 +580,9 @@ public final class GenerateKernels {
                                 .lanewise(VectorOperators.LSHR, 16);
                         P1 = P1.lanewise(VectorOperators.LSHR, 16).and(1).add(0x7FFF).add(P1).and(0xFFFF0000);
                         R = P0.or(P1);
-                        """.replaceAll("\\bA(\\d)", a + "$1").replaceAll("\\bP(\\d)", p + "$1").replaceAll("\\bR\\b", r);
+                        """.replaceAll("\\bA(\\d)", a + "$1")
+                        .replaceAll("\\bP(\\d)", p + "$1")
+                        .replaceAll("\\bR\\b", r);
             }
             StringBuilder text = new StringBuilder();
             int bias = this == E4M3 ? 121 << 3 : 113 << 2;
@@ -579,17 +602,24 @@ public final class GenerateKernels {
                 }
                 one += "Pf = Pf.add(Pb.lanewise(VectorOperators.LSHR, 24).and(0x80));\n";
                 one = this == E4M3
-                        ? one.replace("LARGEST", "0x43E00000").replace("POWER", "121").replace("ANCHOR", "20")
-                        : one.replace("LARGEST", "0x47600000").replace("POWER", "113").replace("ANCHOR", "21");
+                        ? one.replace("LARGEST", "0x43E00000")
+                                .replace("POWER", "121")
+                                .replace("ANCHOR", "20")
+                        : one.replace("LARGEST", "0x47600000")
+                                .replace("POWER", "113")
+                                .replace("ANCHOR", "21");
                 one += part == 0 ? "R = Pf;\n" : "R = R.add(Pf.lanewise(VectorOperators.LSHL, " + 8 * part + "));\n";
-                text.append(one.replace("A.re", a + part + ".re").replaceAll("\\bP(\\w)\\b", p + part + "$1")
+                text.append(one.replace("A.re", a + part + ".re")
+                        .replaceAll("\\bP(\\w)\\b", p + part + "$1")
                         .replaceAll("\\bR\\b", r));
             }
-            return text + """
+            return text
+                    + """
                     R = R.sub(BIASES).reinterpretAsBytes()
                             .blend((byte) 0x7F, top.compare(VectorOperators.GT, (byte) LARGEST)).reinterpretAsInts();
-                    """.replaceAll("\\bR\\b", r).replace("BIASES", "" + bias * 0x01010101)
-                    .replace("LARGEST", this == E4M3 ? "0x7E" : "0x7C");
+                    """.replaceAll("\\bR\\b", r)
+                            .replace("BIASES", "" + bias * 0x01010101)
+                            .replace("LARGEST", this == E4M3 ? "0x7E" : "0x7C");
         }
     }
 
@@ -600,23 +630,31 @@ public final class GenerateKernels {
         for (VectorFold fold : lane.folds()) {
             for (int n : lane.counts(fold)) {
                 String arguments = (heap ? "out, outAt, own, ownAt, code, at, " : "code, at, ")
-                        + (n > 8 ? "n, " : "") + (heap ? "offset, count" : "offset, dst, count") + extras(fold, "", "");
+                        + (n > 8 ? "n, " : "")
+                        + (heap ? "offset, count" : "offset, dst, count")
+                        + extras(fold, "", "");
                 String slot = "VectorFolds." + fold.name() + " + " + (Math.min(n, lane.parts == 4 ? 3 : 8) - 1);
                 cases.append("case " + slot + " -> " + fold.method(n) + "(" + arguments + ");\n");
                 Lane view = lane.forFold(fold);
-                methods.append(view.parts == 0 ? float16Kernel(fold, n, heap) : kernel(view, fold, n, heap)).append("\n");
+                methods.append(view.parts == 0 ? float16Kernel(fold, n, heap) : kernel(view, fold, n, heap))
+                        .append("\n");
             }
         }
-        String text = CLASS.replace("CASES", indent(indent(indent(cases.toString().stripTrailing()))))
+        String text = CLASS.replace(
+                        "CASES", indent(indent(indent(cases.toString().stripTrailing()))))
                 .replace("METHODS", indent(methods.toString().stripTrailing()))
                 .replace("CONSTANTS", indent(constants(lane, heap)))
-                .replace("PARAMETERS", (heap ? "S[] out, int outAt, S[] own, int ownAt, " : "")
-                        + "long[] code, int at, int n, long offset, " + (heap ? "" : "long dst, ") + "int count, long aux,\n"
-                        + "            int scaled")
+                .replace(
+                        "PARAMETERS",
+                        (heap ? "S[] out, int outAt, S[] own, int ownAt, " : "")
+                                + "long[] code, int at, int n, long offset, " + (heap ? "" : "long dst, ")
+                                + "int count, long aux,\n"
+                                + "            int scaled")
                 .replace("IMPORTS", imports(lane, heap))
                 .replace("NAME", (heap ? "Heap" : "Native") + lane.name);
         return text.replace("CAST", lane == Lane.INT8 || lane == Lane.INT16 ? "(" + lane.storage + ") " : "")
-                .replace("BOX", lane.box).replaceAll("\\bS\\b", lane.storage);
+                .replace("BOX", lane.box)
+                .replaceAll("\\bS\\b", lane.storage);
     }
 
     private static final String CLASS = """
@@ -692,7 +730,8 @@ public final class GenerateKernels {
     /** One kernel of a vector class. Sources are s0, s1 ...; in the heap form source 0 is the array. */
     private static String kernel(Lane lane, VectorFold fold, int n, boolean heap) {
         String body = prologue(lane, fold, n, heap);
-        String scalarLoop = "for (int i = FROM; i < count; i++) {\n" + indent(scalarElement(lane, fold, n, heap)) + "}\n";
+        String scalarLoop =
+                "for (int i = FROM; i < count; i++) {\n" + indent(scalarElement(lane, fold, n, heap)) + "}\n";
         if (lane.parts == 4) {
             // Long code: no second copy of it for the last vector.
             body += "int i = 0;\nfor (; i <= count - ELEMENTS; i += ELEMENTS) {\n"
@@ -702,35 +741,46 @@ public final class GenerateKernels {
         }
         // The last vector may overlap the one before it, whose sources the destination may have overwritten by then: so
         // it is computed first and stored last.
-        body += "if (count >= ELEMENTS) {\n" + indent((heap ? "int last = count - ELEMENTS;\n" : "long last = (long) (count - ELEMENTS) * BYTES;\n")
-                + lane.loaded() + " tail;\n{\n" + indent(block(lane, fold, n, heap, "last", "") .replaceAll("\\br\\b", "tail")) + "}\n"
-                + (heap ? "for (int o = 0; o < last; o += ELEMENTS) {\n" : "for (long o = 0; o < last; o += WIDTH) {\n")
-                + indent(block(lane, fold, n, heap, "o", lane.loaded() + " r;\n") + store(lane, heap, "o", "r")) + "}\n"
-                + store(lane, heap, "last", "tail") + "return;\n") + "}\n" + scalarLoop.replace("FROM", "0");
+        body += "if (count >= ELEMENTS) {\n"
+                + indent((heap ? "int last = count - ELEMENTS;\n" : "long last = (long) (count - ELEMENTS) * BYTES;\n")
+                        + lane.loaded() + " tail;\n{\n"
+                        + indent(block(lane, fold, n, heap, "last", "").replaceAll("\\br\\b", "tail")) + "}\n"
+                        + (heap
+                                ? "for (int o = 0; o < last; o += ELEMENTS) {\n"
+                                : "for (long o = 0; o < last; o += WIDTH) {\n")
+                        + indent(block(lane, fold, n, heap, "o", lane.loaded() + " r;\n") + store(lane, heap, "o", "r"))
+                        + "}\n"
+                        + store(lane, heap, "last", "tail") + "return;\n")
+                + "}\n" + scalarLoop.replace("FROM", "0");
         return signature(lane, fold, n, heap) + indent(body.replace("BYTES", "" + lane.bytes)) + "}\n";
     }
 
     private static String prologue(Lane lane, VectorFold fold, int n, boolean heap) {
         StringBuilder text = new StringBuilder();
         for (int k = heap ? 1 : 0; n <= 8 && k < n; k++) {
-            text.append("long s" + k + " = code[at" + (heap ? k == 1 ? "" : " + " + (k - 1) : k == 0 ? "" : " + " + k) + "] + offset;\n");
+            text.append("long s" + k + " = code[at" + (heap ? k == 1 ? "" : " + " + (k - 1) : k == 0 ? "" : " + " + k)
+                    + "] + offset;\n");
         }
         String type = lane.accumulation;
-        String one = type.equals("float") ? "1f" : type.equals("byte") || type.equals("short") ? "(" + type + ") 1" : "1";
+        String one =
+                type.equals("float") ? "1f" : type.equals("byte") || type.equals("short") ? "(" + type + ") 1" : "1";
         if (fold.isAverage()) {
             text.append(type + " divisor = " + (fold == VectorFold.AVG ? "" : "1 / ") + "(" + type + ") aux;\n");
         } else if (fold == VectorFold.MUL_SUM) {
-            text.append(type + " factor = " + switch (type) {
-                // Canonical, so that no payload of a NaN reaches the rounding.
-                case "float" -> "VectorFolds.canonical(Float.intBitsToFloat((int) aux))";
-                case "double" -> "Double.longBitsToDouble(aux)";
-                case "long" -> "aux";
-                default -> "(" + type + ") aux";
-            } + ";\n");
+            text.append(type + " factor = "
+                    + switch (type) {
+                        // Canonical, so that no payload of a NaN reaches the rounding.
+                        case "float" -> "VectorFolds.canonical(Float.intBitsToFloat((int) aux))";
+                        case "double" -> "Double.longBitsToDouble(aux)";
+                        case "long" -> "aux";
+                        default -> "(" + type + ") aux";
+                    }
+                    + ";\n");
             if (scalesFirst(lane, fold, heap)) {
                 text.append(type + " f0 = scaled < 0 ? " + one + " : factor;\n");
                 for (int k = 1; k < n; k++) {
-                    text.append("if (scaled == K) {\n    sK = s0;\n    s0 = code[at + K] + offset;\n}\n".replace("K", "" + k));
+                    text.append("if (scaled == K) {\n    sK = s0;\n    s0 = code[at + K] + offset;\n}\n"
+                            .replace("K", "" + k));
                 }
                 return text.toString();
             }
@@ -741,7 +791,7 @@ public final class GenerateKernels {
         return text.toString();
     }
 
-    /** Sums of integers are the same in any order: the source to be multiplied goes first and the others need no factor. */
+    /** Integers sum to the same in any order: the source to be multiplied goes first, the others need no factor. */
     private static boolean scalesFirst(Lane lane, VectorFold fold, boolean heap) {
         return fold == VectorFold.MUL_SUM && lane.isInteger() && !heap;
     }
@@ -752,8 +802,8 @@ public final class GenerateKernels {
                     ? vectorOf(lane.storage) + ".fromArray(STORED, own, ownAt + " + o + ").reinterpretAsInts()"
                     : lane.vector() + ".fromArray(" + lane.species() + ", own, ownAt + " + o + ")";
         }
-        return lane.loaded() + ".fromMemorySegment(" + lane.species() + ", ALL, s" + k + " + " + byteOffset(lane, heap, o)
-                + ", Memory.ORDER)";
+        return lane.loaded() + ".fromMemorySegment(" + lane.species() + ", ALL, s" + k + " + "
+                + byteOffset(lane, heap, o) + ", Memory.ORDER)";
     }
 
     private static String store(Lane lane, boolean heap, String o, String r) {
@@ -822,9 +872,11 @@ public final class GenerateKernels {
                 text.append(lane.decode(p, "x" + k, v));
             }
             String scaled = factor.isEmpty() ? v : v + ".mul(" + factor + ")";
-            text.append(k == 0
-                    ? lane.vector() + " a" + p + " = " + scaled + ";\n"
-                    : "a" + p + " = " + fold.vector.replaceAll("\\ba\\b", "a" + p).replaceAll("\\bx\\b", scaled) + ";\n");
+            text.append(
+                    k == 0
+                            ? lane.vector() + " a" + p + " = " + scaled + ";\n"
+                            : "a" + p + " = "
+                                    + fold.vector.replaceAll("\\ba\\b", "a" + p).replaceAll("\\bx\\b", scaled) + ";\n");
         }
         return text.toString();
     }
@@ -844,9 +896,11 @@ public final class GenerateKernels {
         }
         String result = lane.encodeScalar(
                 fold == VectorFold.AVG ? "a / divisor" : fold == VectorFold.SCALED_SUM ? "a * divisor" : "a");
-        return text + (heap
-                ? "out[outAt + i] = " + result + ";\n"
-                : "ALL.set(Memory." + lane.storage.toUpperCase(java.util.Locale.ROOT) + ", dst + (long) i * " + lane.bytes + ", " + result + ");\n");
+        return text
+                + (heap
+                        ? "out[outAt + i] = " + result + ";\n"
+                        : "ALL.set(Memory." + lane.storage.toUpperCase(java.util.Locale.ROOT) + ", dst + (long) i * "
+                                + lane.bytes + ", " + result + ");\n");
     }
 
     private static String element(Lane lane, String source) {
@@ -855,10 +909,12 @@ public final class GenerateKernels {
     }
 
     private static String scalarStep(Lane lane, VectorFold fold, int k, String x, String factor) {
-        String scaled = factor.isEmpty() ? x : lane.isInteger() ? "CAST(" + x + " * " + factor + ")" : x + " * " + factor;
+        String scaled =
+                factor.isEmpty() ? x : lane.isInteger() ? "CAST(" + x + " * " + factor + ")" : x + " * " + factor;
         return k == 0
                 ? lane.accumulation + " a = " + scaled + ";\n"
-                : lane.accumulation + " x" + k + " = " + scaled + ";\na = " + fold.scalar.replaceAll("\\bx\\b", "x" + k) + ";\n";
+                : lane.accumulation + " x" + k + " = " + scaled + ";\na = " + fold.scalar.replaceAll("\\bx\\b", "x" + k)
+                        + ";\n";
     }
 
     /**
@@ -883,15 +939,24 @@ public final class GenerateKernels {
         passed.append(fold.isAverage() ? ", divisor" : "");
         String element = scalarElement(Lane.FLOAT16, fold, n, heap);
         String text = signature(Lane.FLOAT16, fold, n, heap) + indent(prologue(Lane.FLOAT16, fold, n, heap))
-                + indent(heap ? FLOAT16_HEAP : FLOAT16_NATIVE) + "}\n\n" + (heap ? FLOAT16_HEAP_LOOPS : FLOAT16_NATIVE_LOOP);
+                + indent(heap ? FLOAT16_HEAP : FLOAT16_NATIVE) + "}\n\n"
+                + (heap ? FLOAT16_HEAP_LOOPS : FLOAT16_NATIVE_LOOP);
         return text.replace("METHOD", fold.method(n))
                 .replace("PASSED_HERE", passed.toString().replace(" + 2L * done", ""))
                 .replace("PASSED", passed)
                 .replace("DECLARED", declared)
-                .replace("SAME_ELEMENT", indent(indent(element.replace("[outAt", "[at").replace("[ownAt", "[at"))).strip())
-                .replace("BLOCK_ELEMENT", indent(indent(element
-                        .replaceAll("ALL.set\\(Memory.SHORT, dst \\+ \\(long\\) i \\* 2, (.*)\\);", "out[i] = $1;")
-                        .replaceAll("out.outAt \\+ i. = Float.floatToFloat16\\((.*)\\);", "out[i] = $1;"))).strip());
+                .replace(
+                        "SAME_ELEMENT",
+                        indent(indent(element.replace("[outAt", "[at").replace("[ownAt", "[at")))
+                                .strip())
+                .replace(
+                        "BLOCK_ELEMENT",
+                        indent(indent(element.replaceAll(
+                                                "ALL.set\\(Memory.SHORT, dst \\+ \\(long\\) i \\* 2, (.*)\\);",
+                                                "out[i] = $1;")
+                                        .replaceAll(
+                                                "out.outAt \\+ i. = Float.floatToFloat16\\((.*)\\);", "out[i] = $1;")))
+                                .strip());
     }
 
     private static final String FLOAT16_NATIVE = """

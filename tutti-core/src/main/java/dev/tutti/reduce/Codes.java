@@ -3,8 +3,8 @@ package dev.tutti.reduce;
 import dev.tutti.DataType;
 
 /**
- * The numbers behind {@link DataType} and {@link Fold} as compile-time constants: switches on them need no helper class,
- * which keeps the first call short.
+ * The numbers behind {@link DataType} and {@link Fold} as compile-time constants: switches on them need no helper
+ * class, which keeps the first call short.
  */
 final class Codes {
     static final int INT8 = 0;

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Folds elements of several sources into one destination. One call rounds once, however many sources it has.
  *
- * <p>Until a vector kernel is compiled, and where the Vector API is absent, its scalar twin runs, with the same bits. The
- * first use of a kernel has it trained in the background; {@link #prepare} and {@link #warm} do so earlier.
+ * <p>Until a vector kernel is compiled, and where the Vector API is absent, its scalar twin runs, with the same bits.
+ * The first use of a kernel has it trained in the background; {@link #prepare} and {@link #warm} do so earlier.
  *
  * <p>The reductions are hot: they neither allocate nor check. Addresses are absolute and may have any alignment; the
  * destination may be one of the sources, but must not overlap one partially.
@@ -105,8 +105,7 @@ public final class Kernels {
         } else if (n == 0 && isCopy(kernel)) {
             System.arraycopy(ownArray, ownAt, dstArray, dstAt, count);
         } else {
-            Scalars.reduce(
-                    kernel, ownArray, ownAt, dstArray, dstAt, code, srcAt, n, byteOffset, 0, count, aux, scaled);
+            Scalars.reduce(kernel, ownArray, ownAt, dstArray, dstAt, code, srcAt, n, byteOffset, 0, count, aux, scaled);
             if (HEAP_STATES[state] == UNKNOWN) {
                 Warmup.request(true, kernel, n + 1);
             }
@@ -127,8 +126,8 @@ public final class Kernels {
     }
 
     /**
-     * Loads what the first call needs and has the scalar twins compiled in the background. Takes some milliseconds, once;
-     * without it, the first call takes them.
+     * Loads what the first call needs and has the scalar twins compiled in the background. Takes some milliseconds,
+     * once; without it, the first call takes them.
      */
     public static void prepare() {
         Warmup.prepare();

@@ -22,17 +22,14 @@ final class Scalars {
             int scaled) {
         switch (Codes.type(kernel)) {
             case Codes.INT8, Codes.UINT8 ->
-                ScalarBytes.reduce(
-                        kernel, own, ownAt, out, outAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+                ScalarBytes.reduce(kernel, own, ownAt, out, outAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);
             case Codes.INT16, Codes.UINT16 ->
                 ScalarShorts.reduce(
                         kernel, own, ownAt, out, outAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);
             case Codes.INT32, Codes.UINT32 ->
-                ScalarInts.reduce(
-                        kernel, own, ownAt, out, outAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+                ScalarInts.reduce(kernel, own, ownAt, out, outAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);
             case Codes.INT64, Codes.UINT64 ->
-                ScalarLongs.reduce(
-                        kernel, own, ownAt, out, outAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+                ScalarLongs.reduce(kernel, own, ownAt, out, outAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);
             case Codes.FLOAT64 ->
                 ScalarDoubles.reduce(
                         kernel, own, ownAt, out, outAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);

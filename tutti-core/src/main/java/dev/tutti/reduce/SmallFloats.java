@@ -4,8 +4,8 @@ package dev.tutti.reduce;
  * Conversions between float32 and the types that accumulate in it. To float32 they are exact; back they round once, to
  * nearest even. float16 is not here: {@link Float} has it, as an intrinsic.
  *
- * <p>The 8-bit formats are OCP's: e4m3 has no infinities and one NaN (0x7F) per sign, e5m2 is the upper half of a float16.
- * Conversion to both saturates: what is too large, infinities included, becomes the largest finite value.
+ * <p>The 8-bit formats are OCP's: e4m3 has no infinities and one NaN (0x7F) per sign, e5m2 is the upper half of a
+ * float16. Conversion to both saturates: what is too large, infinities included, becomes the largest finite value.
  */
 final class SmallFloats {
     private static final float[] E4M3 = new float[256];
@@ -47,7 +47,8 @@ final class SmallFloats {
             return (byte) (sign | 0x7F);
         }
         int finite = Math.min(magnitude, 0x43E00000); // 448
-        // Adding 2^20 times the value's power of two leaves mantissa of 3 bits, rounded by the adder; below the smallest
+        // Adding 2^20 times the value's power of two leaves mantissa of 3 bits, rounded by the adder; below the
+        // smallest
         // normal (2^-6) the power stays, so that subnormals come out of the same sum.
         int power = Math.max(finite & 0x7F800000, 121 << 23);
         int anchor = power + (20 << 23);

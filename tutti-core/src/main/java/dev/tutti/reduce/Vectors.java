@@ -44,13 +44,10 @@ final class Vectors {
         if (first == VectorFolds.AVG && (aux & aux - 1) == 0) {
             first = VectorFolds.SCALED_SUM;
         }
-        return first
-                + (Codes.isFloat8(Codes.type(kernel)) ? Math.min(sources, 3) : sources)
-                - 1;
+        return first + (Codes.isFloat8(Codes.type(kernel)) ? Math.min(sources, 3) : sources) - 1;
     }
 
-    static void reduce(
-            int kernel, long[] code, int at, int n, long offset, long dst, int count, long aux, int scaled) {
+    static void reduce(int kernel, long[] code, int at, int n, long offset, long dst, int count, long aux, int scaled) {
         int slot = slot(kernel, n, aux);
         switch (Codes.type(kernel)) {
             case Codes.INT8, Codes.UINT8 -> NativeInt8.reduce(slot, code, at, n, offset, dst, count, aux, scaled);
@@ -88,8 +85,7 @@ final class Vectors {
                 HeapInt16.reduce(
                         slot, (short[]) out, outAt, (short[]) own, ownAt, code, at, n, offset, count, aux, scaled);
             case Codes.INT32, Codes.UINT32 ->
-                HeapInt32.reduce(
-                        slot, (int[]) out, outAt, (int[]) own, ownAt, code, at, n, offset, count, aux, scaled);
+                HeapInt32.reduce(slot, (int[]) out, outAt, (int[]) own, ownAt, code, at, n, offset, count, aux, scaled);
             case Codes.INT64, Codes.UINT64 ->
                 HeapInt64.reduce(
                         slot, (long[]) out, outAt, (long[]) own, ownAt, code, at, n, offset, count, aux, scaled);

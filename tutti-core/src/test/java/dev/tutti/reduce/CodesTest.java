@@ -15,7 +15,8 @@ class CodesTest {
             assertThat(Codes.isInteger(type.number())).isEqualTo(type.isInteger());
             assertThat(Codes.isUnsigned(type.number())).isEqualTo(type.kind() == DataType.Kind.UNSIGNED);
             for (Fold fold : Fold.values()) {
-                assertThat(Codes.class.getDeclaredField(fold.name()).getInt(null)).isEqualTo(fold.ordinal());
+                assertThat(Codes.class.getDeclaredField(fold.name()).getInt(null))
+                        .isEqualTo(fold.ordinal());
                 if (fold.accepts(type)) {
                     int kernel = Kernels.id(type, fold);
                     assertThat(kernel).isBetween(0, 255);

@@ -76,7 +76,9 @@ class SmallFloatsTest {
     @EnumSource(names = {"FLOAT8E4M3", "FLOAT8E5M2"})
     void shouldEqualTheReferenceWhenFoldingEachPairOf8Bits(DataType type) {
         try (Arena arena = Arena.ofConfined()) {
-            long[] code = {arena.allocate(PAIRS).address(), arena.allocate(PAIRS).address()};
+            long[] code = {
+                arena.allocate(PAIRS).address(), arena.allocate(PAIRS).address()
+            };
             long dst = arena.allocate(PAIRS).address();
             for (int i = 0; i < PAIRS; i++) {
                 Sources.set(type, code[0] + i, i >>> 8);

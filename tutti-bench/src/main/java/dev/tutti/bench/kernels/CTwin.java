@@ -19,8 +19,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The same kernels in C, compiled on the spot for this machine. */
 final class CTwin {
-    private static final List<String> FLAGS =
-            List.of("-O3", "-march=native", "-ffp-contract=off", "-fPIC", "-shared");
+    private static final List<String> FLAGS = List.of("-O3", "-march=native", "-ffp-contract=off", "-fPIC", "-shared");
 
     private final SymbolLookup symbols;
 

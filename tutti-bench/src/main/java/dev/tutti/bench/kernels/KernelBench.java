@@ -29,6 +29,7 @@ public final class KernelBench {
     private static final int[] SIZES = {64 << 10, 1 << 20};
     /** Shorter than a time slice: on a busy machine most batches then run undisturbed. */
     private static final long BATCH_NANOS = 300_000;
+
     private static final int WARM_ROUNDS = 20;
 
     /** One line of the table. */
@@ -41,7 +42,14 @@ public final class KernelBench {
             return String.format(
                     Locale.ROOT,
                     "%-11s %-8s %-7s %8d %9.2f %9.2f %7.2f%s",
-                    type, fold, form, bytes, javaGbps, cGbps, ratio(), same ? "" : "  DIFFERENT RESULT");
+                    type,
+                    fold,
+                    form,
+                    bytes,
+                    javaGbps,
+                    cGbps,
+                    ratio(),
+                    same ? "" : "  DIFFERENT RESULT");
         }
 
         String json() {
@@ -49,7 +57,14 @@ public final class KernelBench {
                     Locale.ROOT,
                     "{\"type\":\"%s\",\"fold\":\"%s\",\"form\":\"%s\",\"bytes\":%d,\"java_gbps\":%.3f,\"c_gbps\":%.3f,"
                             + "\"ratio\":%.3f,\"same\":%b}",
-                    type, fold, form, bytes, javaGbps, cGbps, ratio(), same);
+                    type,
+                    fold,
+                    form,
+                    bytes,
+                    javaGbps,
+                    cGbps,
+                    ratio(),
+                    same);
         }
     }
 
@@ -61,7 +76,8 @@ public final class KernelBench {
     // Apart by more than whole pages, so that no store waits for a load of another array.
     private final MemorySegment a = arena.allocate(largest + 4096, 4096).asSlice(0, largest);
     private final MemorySegment b = arena.allocate(largest + 4096, 4096).asSlice(1088, largest);
-    private final MemorySegment javaResult = arena.allocate(largest + 4096, 4096).asSlice(2176, largest);
+    private final MemorySegment javaResult =
+            arena.allocate(largest + 4096, 4096).asSlice(2176, largest);
     private final MemorySegment cResult = arena.allocate(largest + 4096, 4096).asSlice(2176, largest);
 
     private KernelBench(int rounds, Pattern only, CTwin c) {
@@ -90,7 +106,8 @@ public final class KernelBench {
         }
         List<Cell> cells = new KernelBench(Math.max(rounds, 5), only, CTwin.compile()).run();
         cells.sort(Comparator.comparingDouble(Cell::ratio));
-        System.out.printf("%-11s %-8s %-7s %8s %9s %9s %7s%n", "type", "fold", "form", "bytes", "Java GB/s", "C GB/s", "Java/C");
+        System.out.printf(
+                "%-11s %-8s %-7s %8s %9s %9s %7s%n", "type", "fold", "form", "bytes", "Java GB/s", "C GB/s", "Java/C");
         cells.forEach(cell -> System.out.println(cell.line()));
         if (json != null) {
             writeJson(json, cells);
@@ -154,8 +171,13 @@ public final class KernelBench {
         MemorySegment result = heap ? segment(out) : javaResult;
         boolean same = result.asSlice(0, bytes).mismatch(cResult.asSlice(0, bytes)) < 0;
         return new Cell(
-                type.toString(), fold.name().toLowerCase(Locale.ROOT), heap ? "heap" : "native", bytes,
-                bytes / median(javaNanos), bytes / median(cNanos), same);
+                type.toString(),
+                fold.name().toLowerCase(Locale.ROOT),
+                heap ? "heap" : "native",
+                bytes,
+                bytes / median(javaNanos),
+                bytes / median(cNanos),
+                same);
     }
 
     private int calibrate(MethodHandle twin, int count, long aux) throws Throwable {
@@ -220,7 +242,8 @@ public final class KernelBench {
                 case BFLOAT16 ->
                     segment.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) (Float.floatToRawIntBits(value) >>> 16));
                 case FLOAT8E4M3, FLOAT8E5M2 ->
-                    segment.setAtIndex(ValueLayout.JAVA_BYTE, i, (byte) (1 + random.nextInt(0x70) | random.nextInt(2) << 7));
+                    segment.setAtIndex(
+                            ValueLayout.JAVA_BYTE, i, (byte) (1 + random.nextInt(0x70) | random.nextInt(2) << 7));
                 case INT8, UINT8 -> segment.setAtIndex(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
                 case INT16, UINT16 -> segment.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) random.nextInt());
                 case INT32, UINT32 -> segment.setAtIndex(ValueLayout.JAVA_INT, i, random.nextInt());
