@@ -53,7 +53,7 @@ public final class DataStream {
      * @return its bits, zero-extended
      */
     public long bits(long index) {
-        return element(index) & -1L >>> 64 - 8 * type.bytes();
+        return element(index) & (-1L >>> (64 - 8 * type.bytes()));
     }
 
     /**
@@ -115,8 +115,7 @@ public final class DataStream {
     }
 
     private boolean isWrong(long actual, long expected) {
-        return actual != expected
-                && (tolerance == 0 || FloatFormat.of(type).distance(actual, expected) > tolerance);
+        return actual != expected && (tolerance == 0 || FloatFormat.of(type).distance(actual, expected) > tolerance);
     }
 
     private static MemorySegment newPiece(long bytes) {

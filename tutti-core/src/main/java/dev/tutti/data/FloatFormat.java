@@ -36,24 +36,24 @@ record FloatFormat(int bits, int precision, int minExponent, long infinity) {
         if (bits == 64) {
             return Double.doubleToRawLongBits(value);
         }
-        long sign = Double.doubleToRawLongBits(value) >>> 63 << bits - 1;
+        long sign = Double.doubleToRawLongBits(value) >>> 63 << (bits - 1);
         double magnitude = Math.abs(value);
         int exponent = Math.max(Math.getExponent(magnitude), minExponent);
         // A count of units in the last place; reaching 2^precision carries into the exponent by itself.
         long units = (long) Math.rint(Math.scalb(magnitude, precision - 1 - exponent));
-        long unsigned = ((long) (exponent - minExponent) << precision - 1) + units;
+        long unsigned = ((long) (exponent - minExponent) << (precision - 1)) + units;
         return sign | Math.min(unsigned, infinity - 1);
     }
 
     /** The value of a finite number. */
     double decode(long pattern) {
-        long unsigned = pattern & (1L << bits - 1) - 1;
-        long fraction = unsigned & (1L << precision - 1) - 1;
-        long field = unsigned >>> precision - 1;
+        long unsigned = pattern & ((1L << (bits - 1)) - 1);
+        long fraction = unsigned & ((1L << (precision - 1)) - 1);
+        long field = unsigned >>> (precision - 1);
         int exponent = (int) Math.max(field, 1) - 1 + minExponent;
-        long units = field == 0 ? fraction : fraction | 1L << precision - 1;
+        long units = field == 0 ? fraction : fraction | 1L << (precision - 1);
         double magnitude = Math.scalb((double) units, exponent - (precision - 1));
-        return (pattern >>> bits - 1 & 1) == 0 ? magnitude : -magnitude;
+        return (pattern >>> (bits - 1) & 1) == 0 ? magnitude : -magnitude;
     }
 
     /** Largest exponent of a finite number. */
@@ -63,12 +63,12 @@ record FloatFormat(int bits, int precision, int minExponent, long infinity) {
 
     /** How many numbers lie between two, plus one; more than any tolerance if one of them is not finite. */
     long distance(long one, long other) {
-        long mask = (1L << bits - 1) - 1;
+        long mask = ((1L << (bits - 1)) - 1);
         if ((one & mask) >= infinity || (other & mask) >= infinity) {
             return one == other ? 0 : Long.MAX_VALUE;
         }
-        long a = (one >>> bits - 1 & 1) == 0 ? one & mask : -(one & mask);
-        long b = (other >>> bits - 1 & 1) == 0 ? other & mask : -(other & mask);
+        long a = (one >>> (bits - 1) & 1) == 0 ? one & mask : -(one & mask);
+        long b = (other >>> (bits - 1) & 1) == 0 ? other & mask : -(other & mask);
         long distance = Math.abs(a - b);
         // Numbers of opposite sign may be further apart than a long can say.
         return distance < 0 ? Long.MAX_VALUE : distance;

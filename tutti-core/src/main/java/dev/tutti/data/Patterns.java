@@ -2,6 +2,7 @@ package dev.tutti.data;
 
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
@@ -92,15 +93,17 @@ final class Patterns {
         for (int rank = 0; rank < ranks; rank++) {
             // No zero: which of -0 and +0 is the smaller is another test's matter.
             long magnitude = random.nextLong(1, format.infinity());
-            parts[rank] = random.nextBoolean() ? magnitude : magnitude | 1L << format.bits() - 1;
+            parts[rank] = random.nextBoolean() ? magnitude : magnitude | 1L << (format.bits() - 1);
         }
     }
 
-    /** Bits that every rank has, and others that some lack, so that neither 0 nor -1 comes out. */
+    /** Bits that every rank has, and others that one lacks: so each rank matters, and neither 0 nor -1 comes out. */
     private void mostlyOnes(long inverted) {
-        long common = random.nextLong();
-        for (int rank = 0; rank < ranks; rank++) {
-            parts[rank] = (common | random.nextLong()) ^ inverted;
+        Arrays.fill(parts, ~inverted);
+        long lacking = random.nextLong();
+        while (lacking != 0) {
+            parts[random.nextInt(ranks)] ^= Long.lowestOneBit(lacking);
+            lacking &= lacking - 1;
         }
     }
 
@@ -118,7 +121,7 @@ final class Patterns {
         int bits = 8 * type.bytes();
         boolean unsigned = type.kind() == DataType.Kind.UNSIGNED;
         boolean widest = unsigned && bits == 64;
-        long most = unsigned && !widest ? -1L >>> 64 - bits : -1L >>> 65 - bits;
+        long most = unsigned && !widest ? -1L >>> (64 - bits) : -1L >>> (65 - bits);
         distribute(most, unsigned ? 0 : most, false);
         if (widest && random.nextBoolean()) {
             parts[random.nextInt(ranks)] += Long.MIN_VALUE;
@@ -134,7 +137,8 @@ final class Patterns {
         boolean scaled = kind == ReduceOp.Kind.PRE_MUL_SUM;
         distribute(most, most, scaled);
         for (int rank = 0; rank < ranks; rank++) {
-            parts[rank] = format.encode(parts[rank] / (scaled ? ExactData.scalar(rank) : 1) * unit);
+            long units = scaled ? parts[rank] / ExactData.scalar(rank) : parts[rank];
+            parts[rank] = format.encode(units * unit);
         }
     }
 
@@ -145,7 +149,7 @@ final class Patterns {
         for (int rank = 0; rank < ranks; rank++) {
             double value = Math.scalb(random.nextBoolean() ? 1.0 : -1.0, (int) parts[rank]);
             if (rank == special) {
-                long units = random.nextLong(1L << format.precision() - 1);
+                long units = random.nextLong(1L << (format.precision() - 1));
                 value *= 1 + Math.scalb((double) units, 1 - format.precision());
             }
             parts[rank] = format.encode(value);
