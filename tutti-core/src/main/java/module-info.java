@@ -13,6 +13,10 @@ module dev.tutti.core {
     exports dev.tutti.spi;
 
     // For Tutti's own modules. A package can stand here once it has a class.
+    exports dev.tutti.algorithm to
+            dev.tutti.cli,
+            dev.tutti.bench,
+            dev.tutti.stress;
     exports dev.tutti.channel to
             dev.tutti.cli,
             dev.tutti.bench,
