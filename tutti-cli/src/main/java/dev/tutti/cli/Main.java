@@ -3,12 +3,15 @@ package dev.tutti.cli;
 import dev.tutti.cli.perf.ExitCode;
 import dev.tutti.cli.perf.PerfCommand;
 import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
-import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
 /** The command {@code tutti}. */
 @Command(
@@ -16,6 +19,8 @@ import picocli.CommandLine.ParameterException;
         description = "Collective communication for the JVM.",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Versions.class,
+        usageHelpWidth = 100,
+        commandListHeading = "%nCommands:%n",
         footer = {
             "",
             "Examples:",
@@ -23,6 +28,10 @@ import picocli.CommandLine.ParameterException;
             "  tutti perf --help             everything that can be measured"
         })
 public final class Main implements Runnable {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
     private Main() {}
 
     static final class Versions implements IVersionProvider {
@@ -42,26 +51,18 @@ public final class Main implements Runnable {
     }
 
     static int run(PrintStream out, PrintStream err, Map<String, String> environment, String... arguments) {
-        CommandLine perf = new CommandLine(new PerfCommand(out, err, environment, List.of(arguments)));
-        CommandLine tutti = new CommandLine(new Main()).addSubcommand(perf);
-        tutti.setParameterExceptionHandler((exception, given) -> explain(err, exception));
-        tutti.setExecutionExceptionHandler((exception, command, given) -> fail(err, command, exception));
-        tutti.setOut(new java.io.PrintWriter(out, true));
+        CommandLine tutti =
+                new CommandLine(new Main()).addSubcommand(new PerfCommand(out, err, environment, List.of(arguments)));
+        tutti.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8));
+        tutti.setParameterExceptionHandler((exception, given) -> {
+            err.println(Mistakes.explain(exception));
+            return ExitCode.USAGE.number();
+        });
         return tutti.execute(arguments);
     }
 
     @Override
     public void run() {
-        CommandLine.usage(this, System.out);
-    }
-
-    private static int explain(PrintStream err, ParameterException exception) {
-        err.println(exception.getCommandLine().getCommandSpec().qualifiedName() + ": " + exception.getMessage());
-        return ExitCode.USAGE.number();
-    }
-
-    private static int fail(PrintStream err, CommandLine command, Exception exception) {
-        err.println(command.getCommandSpec().qualifiedName() + ": " + exception);
-        return ExitCode.INTERNAL.number();
+        spec.commandLine().usage(spec.commandLine().getOut());
     }
 }

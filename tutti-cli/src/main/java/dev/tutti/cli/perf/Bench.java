@@ -12,10 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /** One rank's part in all rows. Every rank goes through the same; rank 0 hands the rows on. */
 final class Bench implements AutoCloseable {
-    /** How long the first case, and each further one, may run unseen until its code is compiled. */
-    private static final long FIRST_TRAINING_NANOS = 400_000_000;
+    /** Cases after the first need less: most of the code is the same. */
+    private static final int LATER_TRAINING_SHARE = 8;
 
-    private static final long TRAINING_NANOS = 50_000_000;
     private static final long TRAINED_BYTES = 64 << 10;
 
     /** So many different parts of the memory are used at most; more would only take memory for descriptions. */
@@ -99,7 +98,7 @@ final class Bench implements AutoCloseable {
      * interpreter. Rank 0 has the watch.
      */
     private void train(Case what) {
-        long nanos = trained ? TRAINING_NANOS : FIRST_TRAINING_NANOS;
+        long nanos = trained ? hooks.trainingNanos() / LATER_TRAINING_SHARE : hooks.trainingNanos();
         trained = true;
         List<Operation> operations = new ArrayList<>();
         options.sizes().forEachDoubling(size -> {
@@ -140,7 +139,8 @@ final class Bench implements AutoCloseable {
             new Checker(setting, data, inPlace, 99).fill();
         }
         Timer.Result time = timer.time(operation);
-        long wrong = checked && program.isChecked(inPlace) ? check(setting, data, operation, inPlace) : Row.Half.UNCHECKED;
+        long wrong =
+                checked && program.isChecked(inPlace) ? check(setting, data, operation, inPlace) : Row.Half.UNCHECKED;
         double algBandwidth = setting.shape().algorithmBytes() / 1e9 / time.wallSeconds();
         return new Row.Half(
                 (options.reportsCpuTime() ? time.cpuSeconds() : time.wallSeconds()) * 1e6,

@@ -8,8 +8,7 @@ import java.util.List;
 /** One program with one type, operator and root: a series of rows. */
 record Case(Program program, DataType type, ReduceOp.Kind operator, int root) {
     /** Types first, then operators, then roots, as nccl-tests orders them. */
-    static List<Case> all(
-            Program program, List<DataType> types, List<ReduceOp.Kind> operators, List<Integer> roots) {
+    static List<Case> all(Program program, List<DataType> types, List<ReduceOp.Kind> operators, List<Integer> roots) {
         boolean several = operators.size() > 1;
         List<ReduceOp.Kind> chosen = program.hasOperators() ? operators : List.of(ReduceOp.Kind.SUM);
         List<Case> cases = new ArrayList<>();

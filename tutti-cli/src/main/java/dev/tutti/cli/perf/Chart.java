@@ -5,7 +5,9 @@ import java.awt.Color;
 import java.awt.Font;
 import java.awt.Graphics2D;
 import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.DoubleSummaryStatistics;
 import java.util.HashSet;
@@ -45,11 +47,13 @@ final class Chart {
         bandwidth.paint(graphics, WIDTH, HEIGHT);
         graphics.dispose();
         try {
-            if (!ImageIO.write(picture, "png", file.toFile())) {
-                throw new IOException("no PNG writer");
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            if (!ImageIO.write(picture, "png", bytes)) {
+                throw new IOException("this Java cannot write PNG");
             }
+            Files.write(file, bytes.toByteArray());
         } catch (IOException failure) {
-            throw PerfException.usage("cannot write " + file + " (--plot): " + failure.getMessage());
+            throw PerfException.cannotWrite(file, "--plot", failure);
         }
     }
 
@@ -72,7 +76,9 @@ final class Chart {
             if (!points.isEmpty()) {
                 XYSeries series = chart.addSeries(
                         unique(labels, curve.label()),
-                        points.stream().mapToDouble(point -> log2(point.bytes())).toArray(),
+                        points.stream()
+                                .mapToDouble(point -> log2(point.bytes()))
+                                .toArray(),
                         points.stream().mapToDouble(value).toArray());
                 Color color = COLORS[number % COLORS.length];
                 series.setMarkerColor(color);

@@ -109,7 +109,8 @@ final class Checker {
     /** What this rank puts in; out of place it must still be there afterwards. */
     private void input(long offsetInPlace, long count) {
         DataStream elements = data.input(setting.comm().rank(), seed);
-        Part part = new Part(inPlace ? recv(offsetInPlace, count) : setting.send().segment(0, count), elements, 0);
+        Part part =
+                new Part(inPlace ? recv(offsetInPlace, count) : setting.send().segment(0, count), elements, 0);
         filled.add(part);
         if (!inPlace) {
             expected.add(part);

@@ -18,7 +18,8 @@ record Curve(String label, List<Point> points) {
     /** The curves of rows: one per case, or both sides of the table if there is but one case. */
     static List<Curve> of(String name, List<Row> rows, boolean bothSides) {
         Map<Case, List<Row>> cases = new LinkedHashMap<>();
-        rows.forEach(row -> cases.computeIfAbsent(row.what(), what -> new ArrayList<>()).add(row));
+        rows.forEach(row ->
+                cases.computeIfAbsent(row.what(), what -> new ArrayList<>()).add(row));
         List<Curve> curves = new ArrayList<>();
         cases.forEach((what, series) -> {
             String label = name + (cases.size() > 1 ? " " + describe(what) : "");
@@ -67,7 +68,8 @@ record Curve(String label, List<Point> points) {
         Map<String, List<Point>> cases = new LinkedHashMap<>();
         for (Object result : results) {
             if (result instanceof Map<?, ?> row && row.get("out_of_place") instanceof Map<?, ?> side) {
-                String what = row.get("type") + " " + row.get("redop") + " " + Objects.toString(row.get("root")).strip();
+                String what = row.get("type") + " " + row.get("redop") + " "
+                        + Objects.toString(row.get("root")).strip();
                 Object time = side.containsKey("time") ? side.get("time") : side.get("cpu_time");
                 cases.computeIfAbsent(what, each -> new ArrayList<>())
                         .add(new Point(number(row.get("size")), number(time), number(side.get("bus_bw"))));

@@ -7,10 +7,11 @@ import java.util.function.LongSupplier;
  * What tests replace.
  *
  * @param nanoClock the clock that iterations are timed by
+ * @param trainingNanos how long the first case may run unseen until its code is compiled
  * @param tamper is given each output between the call and its check
  */
-record Hooks(LongSupplier nanoClock, Tamper tamper) {
-    static final Hooks NONE = new Hooks(System::nanoTime, (rank, what, inPlace, output) -> {});
+record Hooks(LongSupplier nanoClock, long trainingNanos, Tamper tamper) {
+    static final Hooks NONE = new Hooks(System::nanoTime, 400_000_000, (rank, what, inPlace, output) -> {});
 
     /** May spoil a result. */
     @FunctionalInterface

@@ -39,7 +39,7 @@ final class JsonReport {
             } catch (FileAlreadyExistsException exists) {
                 file = wanted.resolveSibling(wanted.getFileName() + "." + number);
             } catch (IOException failure) {
-                throw PerfException.usage("cannot write " + wanted + " (-J): " + failure.getMessage());
+                throw PerfException.cannotWrite(wanted, "-J", failure);
             }
         }
     }
@@ -48,7 +48,8 @@ final class JsonReport {
         return file;
     }
 
-    void begin(List<String> arguments, Map<String, String> environment, String version, List<Participant> participants) {
+    void begin(
+            List<String> arguments, Map<String, String> environment, String version, List<Participant> participants) {
         report.put("version", FORMAT_VERSION);
         report.put("start_time", clock.get());
         List<String> command = new ArrayList<>(List.of("tutti"));
@@ -126,7 +127,7 @@ final class JsonReport {
         values.put("bus_bw", half.busBandwidth());
         values.put("nwrong", half.isChecked() ? (double) half.wrong() : null);
         result.put(key, values);
-        if (half.iterationMicros().length == 0) {
+        if (half.iterationMicros().isEmpty()) {
             return;
         }
         Row.Statistics times = Row.Statistics.of(half.iterationMicros(), options.skipped);
@@ -140,7 +141,7 @@ final class JsonReport {
         iterations.put("p99_us", times.p99());
         iterations.put("stdev_us", times.deviation());
         iterations.put("cv_pct", times.variation());
-        iterations.put("times_us", java.util.Arrays.stream(half.iterationMicros()).boxed().toList());
+        iterations.put("times_us", half.iterationMicros());
         result.put(key + "_per_iter", iterations);
     }
 
@@ -166,7 +167,7 @@ final class JsonReport {
         try {
             Files.writeString(file, Json.write(report) + "\n");
         } catch (IOException failure) {
-            throw new PerfException(ExitCode.INTERNAL, "cannot write " + file + ": " + failure.getMessage());
+            throw PerfException.cannotWrite(file, "-J", failure);
         }
     }
 

@@ -9,8 +9,9 @@ final class MemoryLimit {
     private MemoryLimit() {}
 
     static long maxBytes(int ranks) {
-        // Native memory is bounded like the heap is, unless -XX:MaxDirectMemorySize says otherwise.
-        long usable = Math.min(availableBytes() / 8 * 7, Runtime.getRuntime().maxMemory());
+        // Native memory is bounded like the heap is, unless -XX:MaxDirectMemorySize says otherwise; the library needs
+        // some, too.
+        long usable = Math.min(availableBytes(), Runtime.getRuntime().maxMemory()) / 4 * 3;
         return usable / (2L * ranks);
     }
 

@@ -28,7 +28,8 @@ final class Numbers {
 
     /** C's {@code %.Nf}. */
     static String decimal(double value, int decimals) {
-        String text = new BigDecimal(value).setScale(decimals, RoundingMode.HALF_EVEN).toPlainString();
+        String text =
+                new BigDecimal(value).setScale(decimals, RoundingMode.HALF_EVEN).toPlainString();
         return isNegative(value) && !text.startsWith("-") ? "-" + text : text;
     }
 
@@ -53,7 +54,10 @@ final class Numbers {
     private static String exponent(double value, int decimals) {
         BigDecimal rounded = new BigDecimal(value).round(new MathContext(decimals + 1, RoundingMode.HALF_EVEN));
         int power = rounded.precision() - rounded.scale() - 1;
-        return rounded.movePointLeft(power).setScale(decimals, RoundingMode.UNNECESSARY).toPlainString() + suffix(power);
+        return rounded.movePointLeft(power)
+                        .setScale(decimals, RoundingMode.UNNECESSARY)
+                        .toPlainString()
+                + suffix(power);
     }
 
     private static String suffix(int power) {

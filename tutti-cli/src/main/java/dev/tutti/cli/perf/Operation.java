@@ -48,8 +48,7 @@ interface Operation {
                 inPlace
                         ? i -> comm.broadcast(out[i % n], root)
                         : i -> comm.broadcast(isRoot ? in[i % n] : null, out[i % n], root);
-            case ALL_GATHER ->
-                inPlace ? i -> comm.allGather(out[i % n]) : i -> comm.allGather(in[i % n], out[i % n]);
+            case ALL_GATHER -> inPlace ? i -> comm.allGather(out[i % n]) : i -> comm.allGather(in[i % n], out[i % n]);
             case REDUCE_SCATTER ->
                 inPlace ? i -> comm.reduceScatter(in[i % n], op) : i -> comm.reduceScatter(in[i % n], out[i % n], op);
             case GATHER ->
@@ -79,8 +78,7 @@ interface Operation {
     /** Elements before this rank's block in the memory of all blocks. */
     static long blockOffset(Setting setting) {
         return switch (setting.what.program()) {
-            case ALL_GATHER, GATHER, HYPERCUBE, REDUCE_SCATTER, SCATTER ->
-                setting.comm.rank() * setting.shape.count();
+            case ALL_GATHER, GATHER, HYPERCUBE, REDUCE_SCATTER, SCATTER -> setting.comm.rank() * setting.shape.count();
             default -> 0;
         };
     }

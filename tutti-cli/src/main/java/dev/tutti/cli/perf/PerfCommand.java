@@ -8,22 +8,21 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The subcommand {@code perf}. */
 @Command(
         name = "perf",
+        header = "Times a collective, checks its results, and prints the table of nccl-tests.",
         description = {
-            "Times a collective over a range of sizes, checks its results, and prints the table of nccl-tests.",
             "",
             "Programs: all_reduce all_gather reduce_scatter broadcast reduce alltoall alltoallv gather scatter sendrecv "
-                    + "hypercube barrier scan exscan",
-            ""
+                    + "hypercube barrier scan exscan"
         },
         sortOptions = false,
-        mixinStandardHelpOptions = true,
         abbreviateSynopsis = true,
-        usageHelpAutoWidth = true,
+        usageHelpWidth = 100,
         optionListHeading = "%nOptions (defaults in brackets; SIZE is a number, with K, M or G for powers of 1024):%n",
         footer = {
             "",
@@ -41,6 +40,12 @@ import picocli.CommandLine.Parameters;
 public final class PerfCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PROGRAM", description = "what to time, with or without _perf behind its name")
     String program = "";
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "show this")
+    boolean help;
 
     @Mixin
     PerfOptions options = new PerfOptions();
@@ -88,7 +93,9 @@ public final class PerfCommand implements Callable<Integer> {
             // What the library refuses was on the command line or in the environment.
             return fail(ExitCode.USAGE, String.valueOf(refused.getMessage()));
         } catch (OutOfMemoryError tooLarge) {
-            return fail(ExitCode.LIBRARY, "not enough memory: " + tooLarge.getMessage() + "; give a smaller -e or fewer ranks");
+            return fail(
+                    ExitCode.LIBRARY,
+                    "not enough memory: " + tooLarge.getMessage() + "; give a smaller -e or fewer ranks");
         } catch (RuntimeException | Error mistake) {
             return fail(ExitCode.INTERNAL, "unexpected " + mistake);
         }

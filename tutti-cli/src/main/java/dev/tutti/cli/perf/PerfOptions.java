@@ -5,62 +5,76 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options: letters, long names, defaults and meanings of nccl-tests, then Tutti's own. */
 final class PerfOptions {
-    /** Without -b and -e: enough to see the shape of the curve, and done in a moment. */
-    private static final Sizes FIRST_LOOK = new Sizes(8, 4 << 20, 1 << 20, 4);
-
     private static final int DEFAULT_RANKS = 4;
-    private static final String DEFAULT_BYTES = "32M";
-
-    @Option(names = {"-t", "--nthreads"}, paramLabel = "N", description = "threads per process; ranks = threads x -g (1)")
-    int threads = 1;
-
-    @Option(names = {"-g", "--ngpus"}, paramLabel = "N", description = "ranks per thread of nccl-tests: all are threads here (4)")
-    @Nullable Integer ranksGiven;
 
     @Option(
-            names = {"-b", "--minbytes"},
-            paramLabel = "SIZE",
-            description = "smallest size (32M; with neither -b nor -e: -b 8 -e 4M -f 4)")
-    @Nullable String minBytes;
+            names = {"-t", "--nthreads"},
+            paramLabel = "N",
+            description = "multiplies -g, as threads do in nccl-tests (1)")
+    int threads = 1;
 
-    @Option(names = {"-e", "--maxbytes"}, paramLabel = "SIZE", description = "largest size (32M)")
-    @Nullable String maxBytes;
+    @Option(
+            names = {"-g", "--ngpus"},
+            paramLabel = "N",
+            description = "ranks, which are threads of this process (4)")
+    @Nullable
+    Integer ranksGiven;
 
-    @Option(names = {"-i", "--stepbytes"}, paramLabel = "SIZE", description = "step from size to size (1M)")
-    String stepBytes = "1M";
+    @Mixin
+    SizeOptions sizeOptions = new SizeOptions();
 
-    @Option(names = {"-f", "--stepfactor"}, paramLabel = "N", description = "factor from size to size (1: use the step)")
-    @Nullable Long stepFactor;
-
-    @Option(names = {"-n", "--iters"}, paramLabel = "N", description = "timed iterations (20)")
+    @Option(
+            names = {"-n", "--iters"},
+            paramLabel = "N",
+            description = "timed iterations (20)")
     int iterations = 20;
 
-    @Option(names = {"-m", "--agg_iters"}, paramLabel = "N", description = "operations per iteration (1)")
+    @Option(
+            names = {"-m", "--agg_iters"},
+            paramLabel = "N",
+            description = "operations per iteration (1)")
     int aggregated = 1;
 
-    @Option(names = {"-w", "--warmup_iters"}, paramLabel = "N", description = "warm-up iterations of each size (1)")
+    @Option(
+            names = {"-w", "--warmup_iters"},
+            paramLabel = "N",
+            description = "warm-up iterations of each size (1)")
     int warmupIterations = 1;
 
-    @Option(names = {"-N", "--run_cycles"}, paramLabel = "N", description = "how often to run all sizes (1; 0: for ever)")
+    @Option(
+            names = {"-N", "--run_cycles"},
+            paramLabel = "N",
+            description = "how often to run all sizes (1; 0: for ever)")
     int cycles = 1;
 
-    @Option(names = {"-c", "--check"}, paramLabel = "N", description = "how often to check the results (1)")
+    @Option(
+            names = {"-c", "--check"},
+            paramLabel = "N",
+            description = "how often to check the results (1)")
     int check = 1;
 
-    @Option(names = {"-o", "--op"}, paramLabel = "OP", description = "sum prod min max avg mulsum and or xor all (sum)")
+    @Option(
+            names = {"-o", "--op"},
+            paramLabel = "OP",
+            description = "sum prod min max avg mulsum and or xor all (sum)")
     String operator = "sum";
 
     @Option(
             names = {"-d", "--datatype"},
             paramLabel = "TYPE",
-            description = "int8 uint8 int16 uint16 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2 all (float)")
+            description =
+                    "int8 uint8 int16 uint16 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2 all (float)")
     String type = "float";
 
-    @Option(names = {"-r", "--root"}, paramLabel = "RANK", description = "the root; -1 for every rank in turn (0)")
+    @Option(
+            names = {"-r", "--root"},
+            paramLabel = "RANK",
+            description = "the root; -1 for every rank in turn (0)")
     int root = 0;
 
     @Option(
@@ -69,31 +83,59 @@ final class PerfOptions {
             description = "1: barrier after each operation, 2: none, 3: barrier after each iteration, not timed (0)")
     int blocking = 0;
 
-    @Option(names = {"-T", "--timeout"}, paramLabel = "SECONDS", description = "give up on an operation after so long (0: 5 minutes)")
+    @Option(
+            names = {"-T", "--timeout"},
+            paramLabel = "SECONDS",
+            description = "give up on an operation after so long (0: 5 minutes)")
     int timeoutSeconds = 0;
 
-    @Option(names = {"-C", "--report_cputime"}, paramLabel = "0/1", description = "show the CPU time of the rank's thread (0)")
+    @Option(
+            names = {"-C", "--report_cputime"},
+            paramLabel = "0/1",
+            description = "show the CPU time of the rank's thread (0)")
     int cpuTime = 0;
 
-    @Option(names = {"-S", "--report_timestamps"}, paramLabel = "0/1", description = "show when each row was done (0)")
+    @Option(
+            names = {"-S", "--report_timestamps"},
+            paramLabel = "0/1",
+            description = "show when each row was done (0)")
     int timestamps = 0;
 
-    @Option(names = {"-J", "--json", "--output_file"}, paramLabel = "FILE", description = "also write the results as JSON")
-    @Nullable Path json;
+    @Option(
+            names = {"-J", "--json", "--output_file"},
+            paramLabel = "FILE",
+            description = "also write the results as JSON")
+    @Nullable
+    Path json;
 
-    @Option(names = {"-a", "--average"}, paramLabel = "0-3", description = "time of rank 0 (0), average (1), least (2), most (3) of all ranks (1)")
+    @Option(
+            names = {"-a", "--average"},
+            paramLabel = "0-3",
+            description = "time of rank 0 (0), average (1), least (2), most (3) of all ranks (1)")
     int average = 1;
 
-    @Option(names = {"-R", "--local_register"}, paramLabel = "0/1", description = "1: memory of Tutti's own, 0: ordinary native memory (0)")
+    @Option(
+            names = {"-R", "--local_register"},
+            paramLabel = "0/1",
+            description = "1: memory of Tutti's own, 0: ordinary native memory (0)")
     int registered = 0;
 
-    @Option(names = {"-u", "--unalign"}, paramLabel = "N", description = "elements by which to misalign the memory (0)")
+    @Option(
+            names = {"-u", "--unalign"},
+            paramLabel = "N",
+            description = "elements by which to misalign the memory (0)")
     int unaligned = 0;
 
-    @Option(names = {"-I", "--per_iter_timing"}, paramLabel = "0/1", description = "show least, most, p99, variation of the iterations (0)")
+    @Option(
+            names = {"-I", "--per_iter_timing"},
+            paramLabel = "0/1",
+            description = "show least, most, p99, variation of the iterations (0)")
     int iterationTimes = 0;
 
-    @Option(names = {"-K", "--per_iter_skip"}, paramLabel = "N", description = "iterations that -I leaves out (0)")
+    @Option(
+            names = {"-K", "--per_iter_skip"},
+            paramLabel = "N",
+            description = "iterations that -I leaves out (0)")
     int skipped = 0;
 
     @Option(names = "--percentiles", description = "show p50 and p99 of the iterations")
@@ -106,55 +148,42 @@ final class PerfOptions {
     boolean virtual;
 
     @Option(names = "--algo", paramLabel = "NAME", description = "algorithm, for example ring (the tuner's choice)")
-    @Nullable String algorithm;
+    @Nullable
+    String algorithm;
 
     @Option(names = "--proto", paramLabel = "NAME", description = "protocol: simple or packet (the tuner's choice)")
-    @Nullable String protocol;
+    @Nullable
+    String protocol;
 
     @Option(names = "--lanes", paramLabel = "N", description = "lanes per rank (1)")
-    @Nullable Integer lanes;
+    @Nullable
+    Integer lanes;
 
-    @Option(names = "--transport", paramLabel = "NAME", description = "local: ranks are threads of this process (local)")
+    @Option(
+            names = "--transport",
+            paramLabel = "NAME",
+            description = "local: ranks are threads of this process (local)")
     String transport = "local";
 
     @Option(names = "--plot", paramLabel = "FILE", description = "draw latency and bus bandwidth into a PNG file")
-    @Nullable Path plot;
+    @Nullable
+    Path plot;
 
-    @Option(names = "--compare", paramLabel = "FILE", split = ",", description = "with --plot: also draw earlier -J results")
+    @Option(
+            names = "--compare",
+            paramLabel = "FILE",
+            split = ",",
+            description = "with --plot: also draw earlier -J results")
     List<Path> compared = new ArrayList<>();
 
-    @Option(names = {"-p", "--parallel_init"}, paramLabel = "0", hidden = true)
-    int parallelInit = 0;
+    @Mixin
+    GpuOptions gpuOptions = new GpuOptions();
 
-    @Option(names = {"-y", "--stream_null"}, paramLabel = "0", hidden = true)
-    int nullStream = 0;
-
-    @Option(names = {"-G", "--cudagraph"}, paramLabel = "0", hidden = true)
-    int cudaGraph = 0;
-
-    @Option(names = {"-x", "--cta_policy"}, paramLabel = "-1", hidden = true)
-    int ctaPolicy = -1;
-
-    @Option(names = {"-D", "--device_implementation"}, paramLabel = "0", hidden = true)
-    int deviceImplementation = 0;
-
-    @Option(names = {"-V", "--device_cta_count"}, paramLabel = "16", hidden = true)
-    int deviceCtas = 16;
-
-    @Option(names = {"-M", "--memory"}, paramLabel = "0", hidden = true)
-    int memoryReport = 0;
-
-    private Sizes sizes = FIRST_LOOK;
+    private Sizes sizes = SizeOptions.FIRST_LOOK;
 
     /** Checks everything that can be checked before a rank starts. */
     void validate() {
-        requireDefault("-p", parallelInit, 0);
-        requireDefault("-y", nullStream, 0);
-        requireDefault("-G", cudaGraph, 0);
-        requireDefault("-x", ctaPolicy, -1);
-        requireDefault("-D", deviceImplementation, 0);
-        requireDefault("-V", deviceCtas, 16);
-        requireDefault("-M", memoryReport, 0);
+        gpuOptions.requireDefaults();
         requireRange("-t", threads, 1, 0xFFFF);
         requireRange("-g", ranksPerThread(), 1, 0xFFFF);
         requireRange("-t times -g", ranks(), 1, 0xFFFF);
@@ -173,7 +202,7 @@ final class PerfOptions {
         requireRange("-I", iterationTimes, 0, 1);
         requireRange("-K", skipped, 0, iterations - 1);
         if (registered == 2) {
-            throw notHere("-R 2 (symmetric memory)");
+            throw GpuOptions.notHere("-R 2 (symmetric memory)");
         }
         requireRange("-R", registered, 0, 1);
         if (skipped > 0 && !recordsIterations()) {
@@ -183,7 +212,8 @@ final class PerfOptions {
             throw PerfException.usage("--heap and -R 1 exclude each other: arrays cannot be memory of Tutti's own");
         }
         if (virtual && reportsCpuTime()) {
-            throw PerfException.usage("-C 1 and --virtual exclude each other: virtual threads have no CPU time of their own");
+            throw PerfException.usage(
+                    "-C 1 and --virtual exclude each other: virtual threads have no CPU time of their own");
         }
         if (!transport.equals("local")) {
             throw PerfException.usage("unknown transport '" + transport + "' (--transport); there is local");
@@ -191,42 +221,7 @@ final class PerfOptions {
         if (!compared.isEmpty() && plot == null) {
             throw PerfException.usage("--compare needs --plot");
         }
-        sizes = readSizes();
-    }
-
-    private Sizes readSizes() {
-        long step = size("-i", stepBytes);
-        long factor = stepFactor == null ? 1 : stepFactor;
-        if (minBytes == null && maxBytes == null) {
-            return stepFactor == null ? FIRST_LOOK : checked(new Sizes(FIRST_LOOK.min(), FIRST_LOOK.max(), step, factor));
-        }
-        long min = size("-b", minBytes == null ? DEFAULT_BYTES : minBytes);
-        long max = size("-e", maxBytes == null ? DEFAULT_BYTES : maxBytes);
-        return checked(new Sizes(min, max, step, factor));
-    }
-
-    private static Sizes checked(Sizes sizes) {
-        if (sizes.min() > sizes.max()) {
-            throw PerfException.usage("-b must not be more than -e: " + sizes.min() + " > " + sizes.max());
-        }
-        if (sizes.factor() < 1) {
-            throw PerfException.usage("-f must be at least 1, got " + sizes.factor());
-        }
-        if (sizes.factor() == 1 && sizes.step() < 1 && sizes.min() < sizes.max()) {
-            throw PerfException.usage("-i must be at least 1, got " + sizes.step());
-        }
-        if (sizes.factor() > 1 && sizes.min() == 0 && sizes.max() > 0) {
-            throw PerfException.usage("-b 0 does not grow by a factor (-f); begin with 1 or more, or give a step (-i)");
-        }
-        return sizes;
-    }
-
-    private static long size(String option, String text) {
-        try {
-            return Sizes.parse(text);
-        } catch (IllegalArgumentException malformed) {
-            throw PerfException.usage(option + ": " + malformed.getMessage());
-        }
+        sizes = sizeOptions.read();
     }
 
     private static void requireRange(String option, long value, long min, long max) {
@@ -234,16 +229,6 @@ final class PerfOptions {
             String range = max == Integer.MAX_VALUE ? "at least " + min : "in " + min + ".." + max;
             throw PerfException.usage(option + " must be " + range + ", got " + value);
         }
-    }
-
-    private static void requireDefault(String option, int value, int onlyValue) {
-        if (value != onlyValue) {
-            throw notHere(option + " " + value);
-        }
-    }
-
-    private static PerfException notHere(String what) {
-        return new PerfException(ExitCode.NOT_IMPLEMENTED, what + " is for GPUs and does nothing among threads; leave it out");
     }
 
     Sizes sizes() {

@@ -1,10 +1,15 @@
 package dev.tutti.cli.perf;
 
+import dev.tutti.Collective;
 import dev.tutti.Communicator;
 import dev.tutti.World;
+import dev.tutti.algorithm.Algorithms;
 import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,8 +55,12 @@ final class PerfRun {
         int ranks = options.ranks();
         requirePossible(ranks);
         List<Case> cases = Case.all(
-                program, Names.types(options.type), Names.operators(options.operator), program.roots(options.root, ranks));
+                program,
+                Names.types(options.type),
+                Names.operators(options.operator),
+                program.roots(options.root, ranks));
         Traffic traffic = Traffic.fromEnvironment(environment, ranks);
+        requireRoom(traffic, ranks);
         double demanded = demandedBandwidth();
         List<Curve> compared = options.compared.stream()
                 .flatMap(file -> Curve.read(file).stream())
@@ -109,6 +118,40 @@ final class PerfRun {
         if (program == Program.HYPERCUBE && Integer.bitCount(ranks) != 1) {
             throw PerfException.usage("hypercube needs a power of two of ranks, -g gives " + ranks);
         }
+        if (options.plot != null
+                && !Files.isDirectory(options.plot.toAbsolutePath().resolveSibling(""))) {
+            throw PerfException.cannotWrite(options.plot, "--plot", new NoSuchFileException(""));
+        }
+        if (options.algorithm != null || options.protocol != null) {
+            requireAlgorithm();
+        }
+    }
+
+    private void requireRoom(Traffic traffic, int ranks) {
+        if (program != Program.ALLTOALLV || traffic.isGenerated()) {
+            return;
+        }
+        long needed = traffic.mostElements(0, 1, ranks);
+        if (options.sizes().max() < needed) {
+            throw PerfException.usage("-e must be at least " + needed + ", which the matrix sends");
+        }
+        if (options.sizes().min() != options.sizes().max()) {
+            throw PerfException.usage("-b and -e must be the same where a matrix says the sizes");
+        }
+    }
+
+    /** The library takes a choice as a wish; here a misspelt one would give numbers of something else. */
+    private void requireAlgorithm() {
+        Collective collective = program.collective()
+                .orElseThrow(() -> PerfException.usage(program.label() + " has no algorithms to choose from"));
+        boolean exists = Algorithms.of(collective).stream()
+                .anyMatch(each -> (options.algorithm == null || options.algorithm.equals(each.name()))
+                        && (options.protocol == null
+                                || options.protocol.equals(each.protocol().toString())));
+        if (!exists) {
+            throw PerfException.usage("no such algorithm (--algo, --proto) of " + program.label() + "; there are "
+                    + Algorithms.names(collective));
+        }
     }
 
     private double demandedBandwidth() {
@@ -150,6 +193,6 @@ final class PerfRun {
     }
 
     private static String now() {
-        return LocalDateTime.now().format(DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss"));
+        return LocalDateTime.now(ZoneId.systemDefault()).format(DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss"));
     }
 }

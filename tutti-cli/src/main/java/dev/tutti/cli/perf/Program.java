@@ -1,9 +1,13 @@
 package dev.tutti.cli.perf;
 
+import dev.tutti.Collective;
 import dev.tutti.ReduceOp;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** What can be timed, how much of it a size means, and how its bandwidth is counted. */
 enum Program {
@@ -54,7 +58,7 @@ enum Program {
     }
 
     String label() {
-        return name().toLowerCase(java.util.Locale.ROOT);
+        return name().toLowerCase(Locale.ROOT);
     }
 
     /** The name in the first and last lines of the output. */
@@ -133,10 +137,19 @@ enum Program {
         };
     }
 
+    /** The collective whose algorithms can be chosen; none for what is made of messages. */
+    Optional<Collective> collective() {
+        return switch (this) {
+            case SENDRECV, HYPERCUBE -> Optional.empty();
+            case ALLTOALL, ALLTOALLV -> Optional.of(Collective.ALL_TO_ALL);
+            default -> Optional.of(Collective.valueOf(name()));
+        };
+    }
+
     List<Integer> roots(int chosen, int ranks) {
         if (!rooted) {
             return List.of(-1);
         }
-        return chosen == -1 ? java.util.stream.IntStream.range(0, ranks).boxed().toList() : List.of(chosen);
+        return chosen == -1 ? IntStream.range(0, ranks).boxed().toList() : List.of(chosen);
     }
 }

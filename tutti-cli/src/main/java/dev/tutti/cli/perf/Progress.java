@@ -2,6 +2,7 @@ package dev.tutti.cli.perf;
 
 import java.io.Console;
 import java.io.PrintStream;
+import java.util.Optional;
 
 /** One line on the terminal that says what is going on, and disappears; nothing where there is no terminal. */
 final class Progress {
@@ -17,8 +18,10 @@ final class Progress {
     }
 
     static Progress on(PrintStream err) {
-        Console console = System.console();
-        return new Progress(err, console != null && console.isTerminal());
+        // Whether there is a console that is no terminal, or none, depends on the version and the settings of Java.
+        return new Progress(
+                err,
+                Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false));
     }
 
     void show(String text) {

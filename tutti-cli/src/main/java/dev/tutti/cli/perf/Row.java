@@ -1,6 +1,7 @@
 package dev.tutti.cli.perf;
 
 import java.util.Arrays;
+import java.util.List;
 
 /** What was measured for one size of a case. */
 record Row(Case what, Shape shape, int iterations, Half outOfPlace, Half inPlace) {
@@ -10,7 +11,7 @@ record Row(Case what, Shape shape, int iterations, Half outOfPlace, Half inPlace
      * @param wrong wrong elements on all ranks, or {@link #UNCHECKED}
      * @param iterationMicros times of the iterations, each that of the slowest rank; empty if they were not asked for
      */
-    record Half(double timeMicros, double algBandwidth, double busBandwidth, long wrong, double[] iterationMicros) {
+    record Half(double timeMicros, double algBandwidth, double busBandwidth, long wrong, List<Double> iterationMicros) {
         static final long UNCHECKED = -1;
 
         boolean isChecked() {
@@ -20,9 +21,12 @@ record Row(Case what, Shape shape, int iterations, Half outOfPlace, Half inPlace
 
     /** What the iterations' times say. */
     record Statistics(double min, double max, double mean, double p50, double p95, double p99, double deviation) {
-        static Statistics of(double[] times, int skipped) {
-            double[] sorted = Arrays.copyOfRange(times, skipped, times.length);
-            Arrays.sort(sorted);
+        static Statistics of(List<Double> times, int skipped) {
+            double[] sorted = times.stream()
+                    .skip(skipped)
+                    .mapToDouble(each -> each)
+                    .sorted()
+                    .toArray();
             double mean = Arrays.stream(sorted).average().orElse(0);
             double variance = Arrays.stream(sorted)
                     .map(time -> (time - mean) * (time - mean))

@@ -21,7 +21,7 @@ record Sizes(long min, long max, long step, long factor) {
             throw new IllegalArgumentException("'" + text + "' is no size: a number, and K, M or G if you like");
         }
         double bytes = Double.parseDouble(number) * (1L << shift);
-        if (bytes > Long.MAX_VALUE / 1024) {
+        if (bytes > 0x1p53) {
             throw new IllegalArgumentException("'" + text + "' is too large");
         }
         return (long) bytes;

@@ -18,8 +18,9 @@ record Summary(int failedChecks, double averageBusBandwidth, Bandwidth bandwidth
      * @param demanded GB/s that the average must come near, or a negative number
      */
     static Summary of(List<Row> rows, double demanded) {
-        List<Row.Half> halves =
-                rows.stream().flatMap(row -> Stream.of(row.outOfPlace(), row.inPlace())).toList();
+        List<Row.Half> halves = rows.stream()
+                .flatMap(row -> Stream.of(row.outOfPlace(), row.inPlace()))
+                .toList();
         int failed = (int) halves.stream().filter(half -> half.wrong() > 0).count();
         double average =
                 halves.stream().mapToDouble(Row.Half::busBandwidth).average().orElse(0);

@@ -31,7 +31,9 @@ final class Table {
                 text,
                 "# nThread " + options.threads + " nGpus " + options.ranksPerThread() + " minBytes "
                         + options.sizes().min() + " maxBytes " + options.sizes().max() + " step: "
-                        + (byFactor ? options.sizes().factor() + "(factor)" : options.sizes().step() + "(bytes)")
+                        + (byFactor
+                                ? options.sizes().factor() + "(factor)"
+                                : options.sizes().step() + "(bytes)")
                         + " warmup iters: " + options.warmupIterations + " iters: " + options.iterations
                         + " agg iters: " + options.aggregated + " validation: " + options.check + " graph: 0 unalign: "
                         + options.unaligned);
@@ -48,9 +50,7 @@ final class Table {
             line(
                     text,
                     "# Per-Iteration Report: wall clock; i_* uses max over ranks"
-                            + (options.skipped > 0
-                                    ? "; summary skips first " + options.skipped + " iterations"
-                                    : "")
+                            + (options.skipped > 0 ? "; summary skips first " + options.skipped + " iterations" : "")
                             + " ");
         }
         line(text, "#");
@@ -134,8 +134,10 @@ final class Table {
         text.append("  ").append(fixed(half.timeMicros(), 7));
         text.append("  ").append(fixed(half.algBandwidth(), 6));
         text.append("  ").append(fixed(half.busBandwidth(), 6));
-        text.append("  ").append(pad(half.isChecked() ? Numbers.general(half.wrong()) : "N/A", half.isChecked() ? 6 : 5));
-        if (half.iterationMicros().length == 0) {
+        text.append("  ")
+                .append(pad(
+                        half.isChecked() ? Numbers.general((double) half.wrong()) : "N/A", half.isChecked() ? 6 : 5));
+        if (half.iterationMicros().isEmpty()) {
             return;
         }
         Row.Statistics times = Row.Statistics.of(half.iterationMicros(), options.skipped);
@@ -151,7 +153,10 @@ final class Table {
 
     String foot(Summary summary) {
         StringBuilder text = new StringBuilder();
-        line(text, "# Out of bounds values : " + summary.failedChecks() + (summary.failedChecks() > 0 ? " FAILED" : " OK"));
+        line(
+                text,
+                "# Out of bounds values : " + summary.failedChecks()
+                        + (summary.failedChecks() > 0 ? " FAILED" : " OK"));
         line(
                 text,
                 "# Avg bus bandwidth    : " + Numbers.general(summary.averageBusBandwidth()) + " "

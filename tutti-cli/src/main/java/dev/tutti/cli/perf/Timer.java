@@ -1,29 +1,28 @@
 package dev.tutti.cli.perf;
 
 import dev.tutti.Communicator;
+import dev.tutti.ReduceOp;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.LongSupplier;
 
 /** Times one operation on one rank, together with the other ranks. */
 final class Timer {
-    private static final double[] NO_TIMES = {};
-
     private final Communicator comm;
     private final PerfOptions options;
     private final LongSupplier nanoClock;
     private final LongSupplier cpuClock;
 
     /** Seconds per operation, by the wall clock and of the thread's CPU, over the ranks; microseconds of each iteration. */
-    record Result(double wallSeconds, double cpuSeconds, double[] iterationMicros) {}
+    record Result(double wallSeconds, double cpuSeconds, List<Double> iterationMicros) {}
 
     Timer(Communicator comm, PerfOptions options, LongSupplier nanoClock) {
         this.comm = comm;
         this.options = options;
         this.nanoClock = nanoClock;
-        this.cpuClock = options.reportsCpuTime()
-                ? ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime
-                : () -> 0;
+        this.cpuClock =
+                options.reportsCpuTime() ? ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime : () -> 0;
     }
 
     Result time(Operation operation) {
@@ -84,13 +83,14 @@ final class Timer {
     }
 
     /** Each iteration's time on the rank that was slowest in it, per operation. */
-    private double[] slowest(long[] iterations) {
+    private List<Double> slowest(long[] iterations) {
         if (iterations.length == 0) {
-            return NO_TIMES;
+            return List.of();
         }
-        comm.allReduce(iterations, dev.tutti.ReduceOp.MAX);
+        comm.allReduce(iterations, ReduceOp.MAX);
         return Arrays.stream(iterations)
                 .mapToDouble(nanos -> nanos / 1e3 / options.aggregated)
-                .toArray();
+                .boxed()
+                .toList();
     }
 }

@@ -27,7 +27,8 @@ record Traffic(double spread, List<long[]> matrix, boolean printsSummary) {
         }
         List<long[]> matrix = read(file, Math.max(0, number(environment, "MATRIX_SCALE", 1)));
         if (matrix.size() < ranks) {
-            throw PerfException.usage("the matrix in " + file + " is for " + matrix.size() + " ranks, -g asks for " + ranks);
+            throw PerfException.usage(
+                    "the matrix in " + file + " is for " + matrix.size() + " ranks, -g asks for " + ranks);
         }
         return new Traffic(spread, matrix, summary);
     }
@@ -46,7 +47,7 @@ record Traffic(double spread, List<long[]> matrix, boolean printsSummary) {
         try {
             for (String line : Files.readAllLines(Path.of(file))) {
                 if (!line.isBlank()) {
-                    String[] cells = line.strip().split("\\s+");
+                    String[] cells = line.strip().split("\\s+", -1);
                     long[] row = new long[cells.length];
                     for (int i = 0; i < cells.length; i++) {
                         row[i] = (long) (Double.parseDouble(cells[i]) * scale) & -16;
@@ -61,8 +62,8 @@ record Traffic(double spread, List<long[]> matrix, boolean printsSummary) {
         }
         for (long[] row : rows) {
             if (row.length != rows.size()) {
-                throw PerfException.usage(
-                        "the matrix in " + file + " must be square: " + rows.size() + " rows, but one of " + row.length);
+                throw PerfException.usage("the matrix in " + file + " must be square: " + rows.size()
+                        + " rows, but one of " + row.length);
             }
         }
         return rows;
