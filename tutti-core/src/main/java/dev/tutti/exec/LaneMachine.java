@@ -83,8 +83,9 @@ final class LaneMachine {
                 Signals.signal(records, at, endpoint);
                 done = true;
             } else if (kind == Records.WAIT) {
+                long before = inside[lane];
                 done = stepWait(lane, records, at);
-                moved |= inside[lane] > 0;
+                moved |= inside[lane] > before;
             } else if (kind == Records.PACKETS) {
                 long reached = Packets.run(records, at, inside[lane], endpoint);
                 done = reached >= 0;
