@@ -7,7 +7,9 @@ import dev.tutti.cli.perf.Operation.Setting;
 import dev.tutti.data.ExactData;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** One rank's part in all rows. Every rank goes through the same; rank 0 hands the rows on. */
@@ -16,6 +18,7 @@ final class Bench implements AutoCloseable {
     private static final int LATER_TRAINING_SHARE = 8;
 
     private static final long TRAINED_BYTES = 64 << 10;
+    private static final int TRAINING_REPETITIONS = 4;
 
     /** So many different parts of the memory are used at most; more would only take memory for descriptions. */
     private static final int MOST_PLACES = 1024;
@@ -47,7 +50,7 @@ final class Bench implements AutoCloseable {
                 ? ExactData.reducing(what.type(), what.operator(), comm.size())
                 : ExactData.moving(what.type(), comm.size());
         progress.accept("warming up");
-        train(what);
+        train(what, data);
         if (what.program() == Program.BARRIER) {
             cycles(() -> rows.accept(measure(setting(what, 0), data)));
             return;
@@ -58,10 +61,15 @@ final class Bench implements AutoCloseable {
                 operation.run(i);
             }
         });
-        cycles(() -> options.sizes().forEach(size -> {
-            progress.accept(Names.of(what.type()) + ", " + size + " bytes");
-            rows.accept(measure(setting(what, size), data));
-        }));
+        int all = options.sizes().count();
+        cycles(() -> {
+            AtomicInteger number = new AtomicInteger();
+            options.sizes().forEach(size -> {
+                progress.accept(Curve.describe(what) + ", " + size + " bytes (" + number.incrementAndGet() + " of "
+                        + all + ")");
+                rows.accept(measure(setting(what, size), data));
+            });
+        });
     }
 
     private void cycles(Runnable allSizes) {
@@ -95,30 +103,29 @@ final class Bench implements AutoCloseable {
 
     /**
      * Runs small sizes in turn, in and out of place, until the time is over: otherwise the first rows would show the
-     * interpreter. Rank 0 has the watch.
+     * interpreter, or share the processors with the compiler. Rank 0 has the watch.
      */
-    private void train(Case what) {
+    private void train(Case what, ExactData data) {
         long nanos = trained ? hooks.trainingNanos() / LATER_TRAINING_SHARE : hooks.trainingNanos();
         trained = true;
-        List<Operation> operations = new ArrayList<>();
+        List<Setting> settings = new ArrayList<>();
         options.sizes().forEachDoubling(size -> {
-            if (size <= TRAINED_BYTES && operations.size() < 32) {
-                Setting setting = setting(what, size);
-                operations.add(Operation.of(setting, false));
-                operations.add(Operation.of(setting, true));
+            if (size <= TRAINED_BYTES || settings.isEmpty()) {
+                settings.add(setting(what, size));
             }
         });
-        if (operations.isEmpty()) {
-            Setting setting = setting(what, options.sizes().min());
-            operations.add(Operation.of(setting, false));
-            operations.add(Operation.of(setting, true));
-        }
+        List<Operation> operations = settings.stream()
+                .flatMap(setting -> Stream.of(Operation.of(setting, false), Operation.of(setting, true)))
+                .toList();
         long end = System.nanoTime() + nanos;
         long[] goesOn = {1};
         for (int round = 0; goesOn[0] != 0; round++) {
             for (Operation operation : operations) {
-                operation.run(round);
+                Timer.repeat(operation, 0, TRAINING_REPETITIONS);
             }
+            Checker checker = new Checker(settings.get(round % settings.size()), data, round % 2 == 0, round);
+            checker.fill();
+            checker.countWrong();
             goesOn[0] = System.nanoTime() < end ? 1 : 0;
             comm.broadcast(goesOn, 0);
         }
@@ -135,7 +142,7 @@ final class Bench implements AutoCloseable {
         Operation operation = Operation.of(setting, inPlace);
         boolean checked = options.check > 0;
         if (checked) {
-            // Not zeros: sums of what was there before would overflow into numbers that are slow to add.
+            // Ordinary numbers, whatever the calls before have left there.
             new Checker(setting, data, inPlace, 99).fill();
         }
         Timer.Result time = timer.time(operation);

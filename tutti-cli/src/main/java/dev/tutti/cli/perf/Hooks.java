@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  * @param tamper is given each output between the call and its check
  */
 record Hooks(LongSupplier nanoClock, long trainingNanos, Tamper tamper) {
-    static final Hooks NONE = new Hooks(System::nanoTime, 400_000_000, (rank, what, inPlace, output) -> {});
+    static final Hooks NONE = new Hooks(System::nanoTime, 500_000_000, (rank, what, inPlace, output) -> {});
 
     /** May spoil a result. */
     @FunctionalInterface

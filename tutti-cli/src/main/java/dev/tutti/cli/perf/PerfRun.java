@@ -176,15 +176,20 @@ final class PerfRun {
         boolean first = comm.rank() == 0;
         try (Bench bench = new Bench(comm, options, traffic, hooks, first ? progress::show : text -> {})) {
             for (Case what : cases) {
-                bench.run(what, first ? this::report : row -> {});
+                bench.run(what, first ? row -> report(row, traffic) : row -> {});
             }
         }
     }
 
-    private void report(Row row) {
+    private void report(Row row, Traffic traffic) {
         rows.add(row);
         progress.clear();
         print(table.row(row));
+        if (program == Program.ALLTOALLV && traffic.printsSummary()) {
+            for (Row.Half half : List.of(row.outOfPlace(), row.inPlace())) {
+                print(traffic.summary(row.shape(), options.ranks(), half.timeMicros() / 1e6));
+            }
+        }
     }
 
     private void print(String text) {

@@ -26,7 +26,7 @@ final class Progress {
 
     void show(String text) {
         if (shown) {
-            err.print(ERASE + "  " + text + " …");
+            err.print(ERASE + "  " + text + " ...");
             err.flush();
             dirty = true;
         }

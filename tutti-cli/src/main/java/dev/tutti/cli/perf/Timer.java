@@ -42,10 +42,15 @@ final class Timer {
     private long timeAll(Operation operation) {
         int operations = Math.multiplyExact(options.iterations, options.aggregated);
         long start = nanoClock.getAsLong();
-        for (int i = 0; i < operations; i++) {
+        repeat(operation, 0, operations);
+        return nanoClock.getAsLong() - start;
+    }
+
+    /** Runs an operation so often; a method of its own, so that the loop that is timed has been compiled before. */
+    static void repeat(Operation operation, int first, int times) {
+        for (int i = first; i < first + times; i++) {
             operation.run(i);
         }
-        return nanoClock.getAsLong() - start;
     }
 
     private long timeEach(Operation operation, long[] iterations) {

@@ -93,6 +93,32 @@ record Traffic(double spread, List<long[]> matrix, boolean printsSummary) {
         return most;
     }
 
+    /** Each rank's share and bandwidth, as lines to print. */
+    String summary(Shape shape, int ranks, double seconds) {
+        long totalBytes = shape.count() * ranks * shape.elementBytes();
+        StringBuilder text = new StringBuilder("# " + PREFIX + "PRINT_SUMMARY: mode=");
+        text.append(isGenerated() ? "generated" : "matrix").append(" nranks=").append(ranks);
+        text.append(isGenerated() ? " total_bytes=" + totalBytes : " matrix_dim=" + matrix.size());
+        text.append(isGenerated() ? " spread=" + Numbers.decimal(spread, 3) : "");
+        text.append(" time_usec=").append(Numbers.decimal(seconds * 1e6, 2)).append('\n');
+        for (int rank = 0; rank < ranks; rank++) {
+            long sent = 0;
+            long received = 0;
+            for (int peer = 0; peer < ranks; peer++) {
+                sent += bytes(rank, peer, totalBytes, ranks);
+                received += bytes(peer, rank, totalBytes, ranks);
+            }
+            double bandwidth = Math.max(sent, received) / 1e9 / seconds;
+            text.append("#   rank=").append(rank).append(" send_bytes=").append(sent);
+            text.append(" recv_bytes=").append(received);
+            text.append(" alg_bw=").append(Numbers.decimal(bandwidth, 2));
+            text.append(" bus_bw=")
+                    .append(Numbers.decimal(bandwidth * (ranks - 1) / ranks, 2))
+                    .append('\n');
+        }
+        return text.toString();
+    }
+
     private long bytes(int from, int to, long totalBytes, int ranks) {
         if (!isGenerated()) {
             return matrix.get(from)[to];
