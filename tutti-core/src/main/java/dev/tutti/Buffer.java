@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +35,13 @@ public final class Buffer implements AutoCloseable {
     private final @Nullable Owner owner;
 
     /** Memory of Tutti's own, shared by a buffer and its slices. */
-    private record Owner(Arena arena, AtomicInteger inFlight, AtomicBoolean closing) {}
+    private record Owner(long id, Arena arena, AtomicInteger inFlight, AtomicBoolean closing) {
+        private static final AtomicLong IDS = new AtomicLong();
+
+        Owner(Arena arena) {
+            this(IDS.incrementAndGet(), arena, new AtomicInteger(), new AtomicBoolean());
+        }
+    }
 
     private Buffer(
             DataType type,
@@ -61,7 +68,7 @@ public final class Buffer implements AutoCloseable {
         Arena arena = Arena.ofShared();
         MemorySegment memory = arena.allocate(Math.max(1, Math.multiplyExact(count, (long) type.bytes())), 4096)
                 .asSlice(0, count * type.bytes());
-        return new Buffer(type, count, null, 0, memory, new Owner(arena, new AtomicInteger(), new AtomicBoolean()));
+        return new Buffer(type, count, null, 0, memory, new Owner(arena));
     }
 
     /**
@@ -269,18 +276,23 @@ public final class Buffer implements AutoCloseable {
         if (owner == null || !owner.closing().compareAndSet(false, true)) {
             return;
         }
-        Gate.awaitPassage();
+        Gate.awaitPassage(owner.id());
         while (owner.inFlight().get() != 0) {
             LockSupport.parkNanos(this, 50_000);
         }
         owner.arena().close();
     }
 
-    /** For a call that runs inside its communicator's gate, which {@link #close} waits for. */
-    void requireOpen() {
+    /**
+     * For a call that runs inside its communicator's gate, which {@link #close} waits for.
+     *
+     * @return who owns the memory, for the gate; 0 if nobody waits for it
+     */
+    long requireOpen() {
         if (owner != null ? owner.closing().get() : segment != null && !segment.scope().isAlive()) {
             throw new IllegalStateException("this buffer has been closed");
         }
+        return owner == null ? 0 : owner.id();
     }
 
     /** Notes one more operation that uses this memory after the call that started it has returned. */

@@ -51,11 +51,26 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     }
 
     final void runInline(Call call) {
-        requireOpen(call.inputHolder());
-        if (call.inputHolder() != call.outputHolder()) {
-            requireOpen(call.outputHolder());
+        Object input = call.inputHolder();
+        Object output = call.outputHolder();
+        if (output instanceof List<?>) {
+            runCounted(call);
+            return;
         }
+        long inputOwner = requireOpen(input);
+        schedule.uses(inputOwner, input == output ? inputOwner : requireOpen(output));
         schedule.run(call);
+    }
+
+    /** For calls that use more buffers than the gate has room to name. */
+    private void runCounted(Call call) {
+        schedule.uses(0, 0);
+        retainBuffers(call);
+        try {
+            schedule.run(call);
+        } finally {
+            releaseBuffers(call);
+        }
     }
 
     /** The call to fill for an operation that is started. */
@@ -108,12 +123,8 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         }
     }
 
-    private static void requireOpen(@Nullable Object holder) {
-        if (holder instanceof Buffer buffer) {
-            buffer.requireOpen();
-        } else if (holder instanceof List<?> list) {
-            list.forEach(CollectiveCalls::requireOpen);
-        }
+    private static long requireOpen(@Nullable Object holder) {
+        return holder instanceof Buffer buffer ? buffer.requireOpen() : 0;
     }
 
     private static void retain(@Nullable Object holder) {

@@ -15,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  * done in bounded slices.
  */
 public final class Gate {
+    private static final long UNKNOWN = -1;
     private static final VarHandle HELD;
     private static final Set<Gate> ALL = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
@@ -31,6 +32,11 @@ public final class Gate {
 
     /** Id of the thread inside, 0 for none. An id rather than the thread: storing a reference costs a barrier. */
     private long owner;
+
+    /** Whose memory the operation inside reads and writes; {@link #UNKNOWN} until it has said so. */
+    private long inputOwner = UNKNOWN;
+
+    private long outputOwner = UNKNOWN;
 
     Gate() {
         ALL.add(this);
@@ -72,7 +78,15 @@ public final class Gate {
         }
     }
 
+    /** Says, inside, whose memory this operation uses; 0 for memory that nobody waits for. */
+    void uses(long input, long output) {
+        inputOwner = input;
+        outputOwner = output;
+    }
+
     void exit() {
+        inputOwner = UNKNOWN;
+        outputOwner = UNKNOWN;
         owner = 0;
         HELD.setRelease(this, 0);
     }
@@ -82,15 +96,23 @@ public final class Gate {
     }
 
     /**
-     * Returns when every operation that was inside any gate of this process at the time of the call has left it. Whoever enters
-     * later sees what the caller wrote before: entering is a full fence, as is the read here.
+     * Returns when no operation uses memory of this owner that was inside any gate of this process at the time of the call. Whoever
+     * enters later sees what the caller wrote before: entering is a full fence, as is the read here. It does not wait for
+     * operations on other memory: those of other ranks may need the caller to go on.
      */
-    public static void awaitPassage() {
+    public static void awaitPassage(long memoryOwner) {
         VarHandle.fullFence();
         for (Gate gate : ALL.toArray(new Gate[0])) {
-            while (gate.isHeld() && gate.owner != Thread.currentThread().threadId()) {
+            while (gate.isHeld() && gate.mayUse(memoryOwner) && gate.owner != Thread.currentThread().threadId()) {
                 LockSupport.parkNanos(gate, 20_000);
             }
         }
+    }
+
+    /** An operation that has not said what it uses does so, or leaves, without waiting for anybody. */
+    private boolean mayUse(long memoryOwner) {
+        long input = inputOwner;
+        long output = outputOwner;
+        return input == UNKNOWN || output == UNKNOWN || input == memoryOwner || output == memoryOwner;
     }
 }

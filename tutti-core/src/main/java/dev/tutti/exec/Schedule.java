@@ -1,6 +1,7 @@
 package dev.tutti.exec;
 
 import dev.tutti.TuttiException;
+import dev.tutti.channel.Board;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,10 +63,32 @@ public final class Schedule implements Progress.Moving {
         return false;
     }
 
+    /** Says, after {@link #enter}, whose memory the call uses, as {@link Gate#awaitPassage} knows owners. */
+    public void uses(long inputOwner, long outputOwner) {
+        gate.uses(inputOwner, outputOwner);
+    }
+
     /** Runs a call between {@link #enter} and {@link #exit}. */
     public void run(Call call) {
         requireActive();
-        execution.run(call);
+        long before = execution.operation();
+        try {
+            execution.run(call);
+        } catch (Throwable thrown) {
+            abortAfter(thrown, before);
+            throw thrown;
+        }
+    }
+
+    /** An operation that was announced and ended by anything but an abort, such as closed memory: the others must not wait for it. */
+    private void abortAfter(Throwable thrown, long before) {
+        if (execution.operation() != before && !endpoint.board.isAborted()) {
+            endpoint.board.abort(
+                    Board.Reason.ABORTED,
+                    "operation #" + execution.operation() + " on '" + endpoint.name + "' failed on rank " + endpoint.rank + ": "
+                            + thrown,
+                    thrown);
+        }
     }
 
     public void exit() {
@@ -113,6 +136,8 @@ public final class Schedule implements Progress.Moving {
         Queued finished = null;
         Throwable error = null;
         int moved = Execution.BLOCKED;
+        // A call that is already running was announced earlier.
+        long before = running == null ? execution.operation() : execution.operation() - 1;
         try {
             Queued task = running;
             if (task == null) {
@@ -129,6 +154,7 @@ public final class Schedule implements Progress.Moving {
                 finished = task;
             }
         } catch (Throwable thrown) {
+            abortAfter(thrown, before);
             finished = running;
             error = thrown;
         } finally {

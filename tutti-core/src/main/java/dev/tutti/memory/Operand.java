@@ -186,10 +186,11 @@ public final class Operand {
             loadArray(array, offset, to, length);
         } else if (parts != null) {
             moveParts(parts, offset, to, length, true);
-        } else if (segment != null) {
-            MemorySegment.copy(segment, offset, Memory.ALL, to, length);
-        } else {
+        } else if (isDirect() || segment == null) {
+            // Not through the segment: a confined one would refuse a thread that runs its owner's blocking call.
             Memory.copy(address + offset, to, length);
+        } else {
+            MemorySegment.copy(segment, offset, Memory.ALL, to, length);
         }
     }
 
@@ -202,10 +203,10 @@ public final class Operand {
             storeArray(array, offset, from, length);
         } else if (parts != null) {
             moveParts(parts, offset, from, length, false);
-        } else if (segment != null) {
-            MemorySegment.copy(Memory.ALL, from, segment, offset, length);
-        } else {
+        } else if (isDirect() || segment == null) {
             Memory.copy(from, address + offset, length);
+        } else {
+            MemorySegment.copy(Memory.ALL, from, segment, offset, length);
         }
     }
 
