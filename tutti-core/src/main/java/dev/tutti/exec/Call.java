@@ -34,6 +34,7 @@ public final class Call {
 
     long againInput;
     long againOutput;
+    int againStages;
 
     private Collective collective = Collective.BARRIER;
     private DataType type = DataType.INT8;

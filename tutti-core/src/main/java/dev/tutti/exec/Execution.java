@@ -32,6 +32,8 @@ public final class Execution {
     private long operation;
     private MemorySegment inputStage = MemorySegment.NULL;
     private MemorySegment outputStage = MemorySegment.NULL;
+    /** How often staging memory was replaced: what a call knows of the old one no longer holds. */
+    private int stages;
 
     private final Call agreement = new Call();
     private MemorySegment agreedLength = MemorySegment.NULL;
@@ -58,7 +60,7 @@ public final class Execution {
     /** Runs a call to its end on this thread. */
     public void run(Call call) {
         Program again = call.again;
-        if (again != null && endpoint.isNextLaunchFree()) {
+        if (again != null && call.againStages == stages && endpoint.isNextLaunchFree()) {
             runAgain(call, again, java.util.Objects.requireNonNull(call.shape));
         } else if (call.isPairwise()) {
             publish(call, meta(call), digest(call));
@@ -115,6 +117,7 @@ public final class Execution {
                 call.again = program;
                 call.againInput = input;
                 call.againOutput = output;
+                call.againStages = stages;
             }
         }
     }
@@ -372,9 +375,11 @@ public final class Execution {
         }
     }
 
-    private static MemorySegment grow(MemorySegment stage, long bytes) {
-        return stage.byteSize() >= bytes && stage.address() != 0
-                ? stage
-                : Arena.ofAuto().allocate(Memory.roundUp(Math.max(bytes, 4096), 4096), 4096);
+    private MemorySegment grow(MemorySegment stage, long bytes) {
+        if (stage.byteSize() >= bytes && stage.address() != 0) {
+            return stage;
+        }
+        stages++;
+        return Arena.ofAuto().allocate(Memory.roundUp(Math.max(bytes, 4096), 4096), 4096);
     }
 }
