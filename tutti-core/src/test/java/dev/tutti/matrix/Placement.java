@@ -1,0 +1,21 @@
+package dev.tutti.matrix;
+
+/** What kind of memory a buffer is. */
+enum Placement {
+    /** A whole array, passed as such where the API takes arrays. */
+    ARRAY,
+    /** Part of an array. */
+    ARRAY_PART,
+    HEAP_SEGMENT,
+    AUTOMATIC,
+    CONFINED,
+    SHARED,
+    GLOBAL,
+    /** From {@code comm.allocate}. */
+    ALLOCATED;
+
+    /** Whether it can be a segment that is passed as such. */
+    boolean isSegment() {
+        return this != ARRAY && this != ARRAY_PART && this != ALLOCATED;
+    }
+}

@@ -1,0 +1,206 @@
+package dev.tutti.matrix;
+
+import dev.tutti.DataType;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/**
+ * Draws cells so that every pair of values of two axes occurs. Each cell is the best of a few random ones that have some pair
+ * which none had before; a pair for which no legal cell is found is taken not to exist.
+ */
+final class Sampler {
+    static final List<Integer> RANKS = List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 32);
+    static final List<String> ROOTS = List.of("first", "middle", "last");
+
+    /** The axes, in the order of the numbers that make up a point. */
+    enum Axis {
+        ROUTE(Route.ALL),
+        TYPE(List.of(DataType.values())),
+        OPERATOR(List.of(Operator.values())),
+        RANKS(Sampler.RANKS),
+        EXTENT(List.of(Extent.values())),
+        FORM(List.of(Form.values())),
+        IN(List.of(Placement.values())),
+        OUT(List.of(Placement.values())),
+        IN_PLACE(List.of(false, true)),
+        SHIFT(IntStream.range(0, 16).boxed().toList()),
+        ROOT(ROOTS),
+        LANES(List.of(1, 2, 3)),
+        SETTING(List.of(Setting.values()));
+
+        final List<?> values;
+
+        Axis(List<?> values) {
+            this.values = values;
+        }
+
+        String name(int value) {
+            return String.valueOf(values.get(value));
+        }
+    }
+
+    private static final Axis[] AXES = Axis.values();
+    private static final int TRIES = 60;
+    private static final int CANDIDATES = 6;
+
+    private final Random random;
+    private final int[] first = new int[AXES.length + 1];
+
+    Sampler(long seed) {
+        this.random = new Random(seed);
+        for (int axis = 0; axis < AXES.length; axis++) {
+            first[axis + 1] = first[axis] + AXES[axis].values.size();
+        }
+    }
+
+    /** A point with all values at random, but those given as 0 or more. */
+    private int[] draw(int[] fixed) {
+        int[] point = new int[AXES.length];
+        for (int axis = 0; axis < AXES.length; axis++) {
+            point[axis] = fixed[axis] >= 0 ? fixed[axis] : random.nextInt(AXES[axis].values.size());
+        }
+        // What the route rules out is not worth trying.
+        Route route = Route.ALL.get(point[Axis.ROUTE.ordinal()]);
+        if (fixed[Axis.OPERATOR.ordinal()] < 0) {
+            point[Axis.OPERATOR.ordinal()] = route.operation().collective.isReducing()
+                    ? 1 + random.nextInt(Operator.values().length - 1)
+                    : 0;
+        }
+        if (fixed[Axis.ROOT.ordinal()] < 0 && !route.operation().collective.isRooted()) {
+            point[Axis.ROOT.ordinal()] = 0;
+        }
+        if (fixed[Axis.IN_PLACE.ordinal()] < 0) {
+            boolean either = route.operation().hasInPlace() && route.operation().hasOutOfPlace();
+            point[Axis.IN_PLACE.ordinal()] = either ? random.nextInt(2) : route.operation().hasInPlace() ? 1 : 0;
+        }
+        if (route.operation() == Operation.BARRIER) {
+            set(point, fixed, Axis.TYPE, DataType.INT8.ordinal());
+            set(point, fixed, Axis.EXTENT, 0);
+            set(point, fixed, Axis.SHIFT, 0);
+            set(point, fixed, Axis.IN, 0);
+            set(point, fixed, Axis.OUT, 0);
+        }
+        return point;
+    }
+
+    private static void set(int[] point, int[] fixed, Axis axis, int value) {
+        if (fixed[axis.ordinal()] < 0) {
+            point[axis.ordinal()] = value;
+        }
+    }
+
+    static Cell cell(int[] point, int variant) {
+        Route route = Route.ALL.get(point[Axis.ROUTE.ordinal()]);
+        int ranks = RANKS.get(point[Axis.RANKS.ordinal()]);
+        int root = switch (point[Axis.ROOT.ordinal()]) {
+            case 0 -> 0;
+            case 1 -> ranks / 2;
+            default -> ranks - 1;
+        };
+        return new Cell(
+                route.operation(),
+                route.algorithm(),
+                route.protocol(),
+                DataType.values()[point[Axis.TYPE.ordinal()]],
+                Operator.values()[point[Axis.OPERATOR.ordinal()]],
+                ranks,
+                Extent.values()[point[Axis.EXTENT.ordinal()]],
+                Form.values()[point[Axis.FORM.ordinal()]],
+                Placement.values()[point[Axis.IN.ordinal()]],
+                Placement.values()[point[Axis.OUT.ordinal()]],
+                point[Axis.IN_PLACE.ordinal()] == 1,
+                point[Axis.SHIFT.ordinal()],
+                root,
+                1 + point[Axis.LANES.ordinal()],
+                Setting.values()[point[Axis.SETTING.ordinal()]],
+                variant);
+    }
+
+    /** A random legal cell. */
+    Cell any() {
+        int[] free = new int[AXES.length];
+        Arrays.fill(free, -1);
+        while (true) {
+            Cell cell = cell(draw(free), random.nextInt(1 << 20));
+            if (cell.illegal() == null) {
+                return cell;
+            }
+        }
+    }
+
+    /** The pairs that exist, and cells that have them all. */
+    record Sample(List<Cell> cells, int pairs, int pairsThatDoNotExist) {}
+
+    Sample pairs() {
+        int values = first[AXES.length];
+        BitSet open = new BitSet(values * values);
+        for (int a = 0; a < AXES.length; a++) {
+            for (int b = a + 1; b < AXES.length; b++) {
+                for (int v = first[a]; v < first[a + 1]; v++) {
+                    open.set(v * values + first[b], v * values + first[b + 1]);
+                }
+            }
+        }
+        int all = open.cardinality();
+        int impossible = 0;
+        List<Cell> cells = new ArrayList<>();
+        for (int pair = open.nextSetBit(0); pair >= 0; pair = open.nextSetBit(pair)) {
+            int[] best = null;
+            int gain = 0;
+            int found = 0;
+            for (int i = 0; i < TRIES && found < CANDIDATES; i++) {
+                int[] fixed = new int[AXES.length];
+                Arrays.fill(fixed, -1);
+                fix(fixed, pair / values);
+                fix(fixed, pair % values);
+                int[] point = draw(fixed);
+                if (cell(point, 0).illegal() == null) {
+                    found++;
+                    int covered = mark(open, point, values, false);
+                    if (covered > gain) {
+                        gain = covered;
+                        best = point;
+                    }
+                }
+            }
+            if (best == null) {
+                open.clear(pair);
+                impossible++;
+            } else {
+                mark(open, best, values, true);
+                cells.add(cell(best, random.nextInt(1 << 20)));
+            }
+        }
+        return new Sample(cells, all - impossible, impossible);
+    }
+
+    private void fix(int[] fixed, int value) {
+        int axis = 0;
+        while (first[axis + 1] <= value) {
+            axis++;
+        }
+        fixed[axis] = value - first[axis];
+    }
+
+    /** How many open pairs a point has; closes them if asked to. */
+    private int mark(BitSet open, int[] point, int values, boolean close) {
+        int count = 0;
+        for (int a = 0; a < AXES.length; a++) {
+            for (int b = a + 1; b < AXES.length; b++) {
+                int pair = (first[a] + point[a]) * values + first[b] + point[b];
+                if (open.get(pair)) {
+                    count++;
+                    if (close) {
+                        open.clear(pair);
+                    }
+                }
+            }
+        }
+        return count;
+    }
+}
