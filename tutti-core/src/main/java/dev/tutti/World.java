@@ -1,6 +1,7 @@
 package dev.tutti;
 
 import dev.tutti.channel.Board;
+import dev.tutti.reduce.Kernels;
 import dev.tutti.spi.RegionLayout;
 import dev.tutti.spi.Transport;
 import dev.tutti.transport.local.LocalTransport;
@@ -182,6 +183,7 @@ public final class World implements AutoCloseable {
          * @return the world; {@link World#communicator} gives each rank's part
          */
         public World open() {
+            Kernels.prepare();
             return new World(ranks, name, config, new LocalTransport(ranks));
         }
 
