@@ -31,7 +31,7 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
 
     /** The call to fill for a blocking operation; {@link #leave} must follow. */
     final Call begin() {
-        return schedule.enter() ? inline : new Call();
+        return schedule.enter() ? inline : take();
     }
 
     final void end(Call call) {
@@ -96,7 +96,7 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     }
 
     final void recycle(Call call) {
-        call.hold(null, null);
+        call.drop();
         synchronized (spare) {
             spare.add(call);
         }
@@ -131,7 +131,15 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         if (holder instanceof Buffer buffer) {
             buffer.retain();
         } else if (holder instanceof List<?> list) {
-            list.forEach(CollectiveCalls::retain);
+            int retained = 0;
+            try {
+                for (; retained < list.size(); retained++) {
+                    retain(list.get(retained));
+                }
+            } catch (RuntimeException closed) {
+                list.subList(0, retained).forEach(CollectiveCalls::release);
+                throw closed;
+            }
         }
     }
 

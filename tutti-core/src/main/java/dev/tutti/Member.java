@@ -113,7 +113,7 @@ final class Member {
 
     /** Ids derive from the parent's, the number of the split and the colour, so that all members find the same one. */
     long childId(int split, int color) {
-        return Signature.mix(Signature.mix(id ^ split) ^ color);
+        return Signature.mix(Signature.mix(id + 2L * split + 1) + 2L * color + 1);
     }
 
     void close() {

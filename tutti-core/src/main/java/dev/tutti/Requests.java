@@ -87,7 +87,7 @@ final class Requests {
         if (in == null) {
             block(call.input(), call.output(), rank, count, type);
         } else {
-            requireApartOrOwnBlock(call.output(), count, call.input(), type);
+            requireApartOrAt(call.output(), rank * count * type.bytes(), call.input());
         }
         finish(call, in, out);
     }
@@ -112,6 +112,7 @@ final class Requests {
             call.input().setSlice(call.output(), geometry.outputOffset(rank), counts[rank] * type.bytes());
         } else {
             requireCount(Arguments.count(in, type, "input"), counts[rank], "input", "counts[" + rank + "]");
+            requireApartOrAt(call.output(), geometry.outputOffset(rank), call.input());
         }
         call.ragged(geometry.longest(), digest(counts), false);
         hold(call, in, out);
@@ -128,7 +129,7 @@ final class Requests {
             block(call.output(), call.input(), rank, count, type);
         } else {
             Arguments.describe(call.output(), out, type, "output", true, background);
-            requireApartOrOwnBlock(call.input(), count, call.output(), type);
+            requireApartOrAt(call.input(), rank * count * type.bytes(), call.output());
         }
         finish(call, in, out);
     }
@@ -145,6 +146,7 @@ final class Requests {
         geometry.resize(size, 1);
         blocks(geometry, true, counts, null, total, type, "input");
         geometry.setOutput(0, 0, counts[rank] * type.bytes());
+        requireApartOrAt(call.input(), geometry.inputOffset(rank), call.output());
         call.ragged(geometry.longest(), digest(counts), false);
         hold(call, in, out);
     }
@@ -166,6 +168,8 @@ final class Requests {
         describeBoth(call, type, in, all, background);
         if (in == null) {
             block(call.input(), call.output(), rank, count, type);
+        } else {
+            requireApartOrAt(call.output(), rank * count * type.bytes(), call.input());
         }
         finish(call, in, all);
     }
@@ -195,6 +199,7 @@ final class Requests {
             Arguments.describe(call.output(), all, type, "output", true, background);
             blocks(geometry, false, counts, offsets, Arguments.count(all, type, "output"), type, "output");
             requireCount(own, counts[rank], "input", "counts[" + rank + "]");
+            requireApartOrAt(call.output(), geometry.outputOffset(rank), call.input());
             for (int peer = 0; peer < size; peer++) {
                 pairs.setReceived(peer, counts[peer]);
             }
@@ -222,6 +227,7 @@ final class Requests {
             block(call.output(), call.input(), rank, count, type);
         } else {
             Arguments.describe(call.output(), out, type, "output", true, background);
+            requireApartOrAt(call.input(), rank * count * type.bytes(), call.output());
         }
         finish(call, all, out);
     }
@@ -251,6 +257,7 @@ final class Requests {
             Arguments.describe(call.input(), all, type, "input", false, background);
             blocks(geometry, true, counts, offsets, Arguments.count(all, type, "input"), type, "input");
             requireCount(own, counts[rank], "output", "counts[" + rank + "]");
+            requireApartOrAt(call.input(), geometry.inputOffset(rank), call.output());
             for (int peer = 0; peer < size; peer++) {
                 pairs.setSent(peer, counts[peer]);
             }
@@ -288,6 +295,7 @@ final class Requests {
         blocks(geometry, true, sendCounts, sendOffsets, Arguments.count(in, type, "input"), type, "input");
         blocks(geometry, false, receiveCounts, receiveOffsets, Arguments.count(out, type, "output"), type, "output");
         requireApartOrSame(call);
+        requireSameBlocksInPlace(call);
         PairCounts pairs = call.pairCounts();
         pairs.reset(size);
         for (int peer = 0; peer < size; peer++) {
@@ -302,10 +310,12 @@ final class Requests {
     void list(
             Call call,
             Collective collective,
-            List<Buffer> buffers,
+            List<Buffer> given,
             @Nullable ReduceOp op,
             int root,
             boolean background) {
+        // The caller may change the list before the operation is over.
+        List<Buffer> buffers = List.copyOf(given);
         if (buffers.isEmpty()) {
             throw new IllegalArgumentException("the list of buffers is empty");
         }
@@ -443,11 +453,23 @@ final class Requests {
         }
     }
 
-    private void requireApartOrOwnBlock(Operand whole, long count, Operand part, DataType type) {
-        long bytes = count * type.bytes();
-        if (whole.overlaps(0, whole.bytes(), part, 0, part.bytes())
-                && (!whole.overlaps(rank * bytes, 1, part, 0, 1)
-                        || whole.overlaps(0, rank * bytes, part, 0, part.bytes()))) {
+    /** In place, a block that is longer or elsewhere on its way out would come back over one that has yet to leave. */
+    private void requireSameBlocksInPlace(Call call) {
+        if (!call.input().isSame(call.output())) {
+            return;
+        }
+        Geometry blocks = call.geometry();
+        for (int block = 0; block < size; block++) {
+            if (blocks.inputBytes(block) != blocks.outputBytes(block)
+                    || blocks.inputOffset(block) != blocks.outputOffset(block)) {
+                throw new IllegalArgumentException("in place, block " + block
+                        + " must have the same count and offset in both directions; use another output");
+            }
+        }
+    }
+
+    private void requireApartOrAt(Operand whole, long at, Operand part) {
+        if (whole.overlaps(0, whole.bytes(), part, 0, part.bytes()) && !whole.overlaps(at, 1, part, 0, 1)) {
             throw new IllegalArgumentException(
                     "input and output overlap: they must be apart, or one must be block " + rank + " of the other");
         }
@@ -488,7 +510,10 @@ final class Requests {
     private static long sum(long[] counts) {
         long sum = 0;
         for (long count : counts) {
-            sum = Math.addExact(sum, count);
+            sum += count;
+            if (sum < 0) {
+                throw new IllegalArgumentException("counts " + Arrays.toString(counts) + " add up to more than a long holds");
+            }
         }
         return sum;
     }

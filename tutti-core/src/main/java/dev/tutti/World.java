@@ -228,6 +228,7 @@ public final class World implements AutoCloseable {
         private final RankBody.Returning<T> body;
         private final List<Thread> threads = new ArrayList<>();
         private final List<T> results;
+        private boolean interrupted;
         private final List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
 
         @SuppressWarnings("NullAway") // every place is filled before anybody reads it, or the run throws
@@ -243,15 +244,13 @@ public final class World implements AutoCloseable {
         }
 
         private void runRank(int rank) {
-            try (Communicator communicator = world.communicator(rank)) {
-                try {
-                    results.set(rank, body.call(communicator));
-                } catch (Throwable thrown) {
-                    failures.add(thrown);
-                    world.fail(rank, thrown);
-                }
+            try {
+                results.set(rank, body.call(world.communicator(rank)));
             } catch (Throwable thrown) {
                 failures.add(thrown);
+                world.fail(rank, thrown);
+            } finally {
+                world.communicators.get(rank).forEach(Communicator::close);
             }
         }
 
@@ -259,6 +258,9 @@ public final class World implements AutoCloseable {
             threads.forEach(Thread::start);
             for (Thread thread : threads) {
                 join(thread);
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
             if (!failures.isEmpty()) {
                 throw first();
@@ -271,10 +273,11 @@ public final class World implements AutoCloseable {
                 try {
                     thread.join();
                     return;
-                } catch (InterruptedException interrupted) {
+                } catch (InterruptedException thrown) {
                     threads.forEach(Thread::interrupt);
                     // The ranks now end with an abort; whoever interrupted us is told after they have.
-                    failures.add(interrupted);
+                    failures.add(thrown);
+                    interrupted = true;
                 }
             }
         }
@@ -282,9 +285,6 @@ public final class World implements AutoCloseable {
         private RuntimeException first() {
             Throwable first = failures.getFirst();
             failures.stream().skip(1).filter(each -> each != first).forEach(first::addSuppressed);
-            if (first instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
             if (first instanceof Error error) {
                 throw error;
             }

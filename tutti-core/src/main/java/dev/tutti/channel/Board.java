@@ -98,13 +98,16 @@ public final class Board {
      * cause; every caller then spreads that decision, so a winner that dies right after does not leave others unaware.
      */
     public void abort(Reason reason, String text, @Nullable Throwable cause) {
-        if (cause != null) {
-            fabric.keepCause(rank, cause);
-        }
         long master = fabric.region(0) + RegionLayout.MASTER;
-        if (Memory.getLongAcquire(master) == 0) {
-            writeCause(text);
-            Memory.compareAndSetLong(master, 0, ((long) reason.ordinal() << 32) | rank);
+        // Threads of one rank share the place of the text, and a late one must not write over what was decided.
+        synchronized (this) {
+            if (Memory.getLongAcquire(master) == 0) {
+                if (cause != null) {
+                    fabric.keepCause(rank, cause);
+                }
+                writeCause(text);
+                Memory.compareAndSetLong(master, 0, ((long) reason.ordinal() << 32) | rank);
+            }
         }
         long decision = Memory.getLongAcquire(master);
         for (int peer = 0; peer < size; peer++) {

@@ -157,8 +157,17 @@ public final class Call {
     /** Forgets the memory, unless the next call is likely to have it again. */
     public void forget() {
         if (!repeatable) {
-            hold(null, null);
+            drop();
         }
+    }
+
+    /** Forgets the memory. */
+    public void drop() {
+        repeatable = false;
+        again = null;
+        input.clear();
+        output.clear();
+        hold(null, null);
     }
 
     /** Keeps what the operands describe alive until the call is over. */

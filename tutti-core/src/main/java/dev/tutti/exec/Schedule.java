@@ -1,5 +1,6 @@
 package dev.tutti.exec;
 
+import dev.tutti.AbortedException;
 import dev.tutti.TuttiException;
 import dev.tutti.channel.Board;
 import org.jspecify.annotations.Nullable;
@@ -55,7 +56,12 @@ public final class Schedule implements Progress.Moving {
         if (Thread.currentThread().isVirtual()) {
             return false;
         }
-        gate.enter();
+        try {
+            gate.enter();
+        } catch (AbortedException interrupted) {
+            abort(String.valueOf(interrupted.getMessage()), false);
+            throw interrupted;
+        }
         if (queued == 0) {
             return true;
         }
@@ -199,10 +205,11 @@ public final class Schedule implements Progress.Moving {
         if (closed) {
             return;
         }
+        // In this order: whoever enters the gate and does not see this is seen inside it.
+        closed = true;
         if (queued != 0 || gate.isHeld()) {
             abort("closed during an operation", false);
         }
-        closed = true;
         endpoint.board.publishClosed();
     }
 

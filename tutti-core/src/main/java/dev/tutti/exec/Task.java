@@ -1,5 +1,7 @@
 package dev.tutti.exec;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -9,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * then its waiting thread is woken and its callbacks run on whichever thread ended it.
  */
 public abstract class Task {
+    private static final Logger LOG = System.getLogger("dev.tutti");
+
     private volatile boolean done;
     private @Nullable Throwable error;
     private @Nullable Thread waiter;
@@ -54,8 +58,20 @@ public abstract class Task {
         }
     }
 
-    /** Runs {@code action} when the task ends, or now if it has. */
-    public final void whenDone(Consumer<@Nullable Throwable> action) {
+    /** Whoever ends a task has more to do, and so have other callbacks: what one of them throws is logged. */
+    private static Consumer<@Nullable Throwable> guarded(Consumer<@Nullable Throwable> action) {
+        return cause -> {
+            try {
+                action.accept(cause);
+            } catch (Throwable thrown) {
+                LOG.log(Level.WARNING, "a callback of a finished operation threw", thrown);
+            }
+        };
+    }
+
+    /** Runs a callback when the task ends, or now if it has. */
+    public final void whenDone(Consumer<@Nullable Throwable> callee) {
+        Consumer<@Nullable Throwable> action = guarded(callee);
         synchronized (this) {
             if (!done) {
                 Consumer<@Nullable Throwable> before = callback;

@@ -3,6 +3,7 @@ package dev.tutti.memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -141,11 +142,11 @@ public final class Operand {
         if (parts != null || other.parts != null) {
             return parts == other.parts;
         }
-        if (array != null || other.array != null) {
+        if (array != null && other.array != null) {
             return array == other.array && arrayIndex == other.arrayIndex;
         }
-        if (segment != null && other.segment != null && !segment.isNative()) {
-            return sameHeapBase(segment, other.segment) && segment.address() == other.segment.address();
+        if (isHeap() || other.isHeap()) {
+            return overlaps(0, 1, other, 0, 1);
         }
         return rawAddress() == other.rawAddress();
     }
@@ -155,26 +156,48 @@ public final class Operand {
         if (!present || !other.present || length == 0 || otherLength == 0 || parts != null || other.parts != null) {
             return false;
         }
-        long start;
-        long otherStart;
-        if (array != null || other.array != null) {
+        if (isHeap() != other.isHeap()) {
+            return false;
+        }
+        long start = offset;
+        long otherStart = otherOffset;
+        if (!isHeap()) {
+            start += rawAddress();
+            otherStart += other.rawAddress();
+        } else if (array != null && other.array != null) {
             if (array != other.array) {
                 return false;
             }
-            start = (long) arrayIndex * scale();
-            otherStart = (long) other.arrayIndex * other.scale();
+            start += (long) arrayIndex * scale();
+            otherStart += (long) other.arrayIndex * other.scale();
         } else {
-            boolean heap = segment != null && !segment.isNative();
-            boolean otherHeap = other.segment != null && !other.segment.isNative();
-            if (heap != otherHeap || (heap && !sameHeapBase(segment, other.segment))) {
-                return false;
-            }
-            start = rawAddress();
-            otherStart = other.rawAddress();
+            // Only segments can tell whether they are of the same array when one of them is read-only.
+            return heapSegment(offset, length)
+                    .asOverlappingSlice(other.heapSegment(otherOffset, otherLength))
+                    .isPresent();
         }
-        start += offset;
-        otherStart += otherOffset;
         return start < otherStart + otherLength && otherStart < start + length;
+    }
+
+    private boolean isHeap() {
+        return array != null || (segment != null && !segment.isNative());
+    }
+
+    private MemorySegment heapSegment(long offset, long length) {
+        return segment != null
+                ? segment.asSlice(offset, length)
+                : ofArray(Objects.requireNonNull(array)).asSlice((long) arrayIndex * scale() + offset, length);
+    }
+
+    private static MemorySegment ofArray(Object array) {
+        return switch (array) {
+            case byte[] a -> MemorySegment.ofArray(a);
+            case short[] a -> MemorySegment.ofArray(a);
+            case float[] a -> MemorySegment.ofArray(a);
+            case int[] a -> MemorySegment.ofArray(a);
+            case double[] a -> MemorySegment.ofArray(a);
+            default -> MemorySegment.ofArray((long[]) array);
+        };
     }
 
     /** Copies from this memory to an address. */
@@ -224,10 +247,6 @@ public final class Operand {
             }
             start += part.bytes;
         }
-    }
-
-    private static boolean sameHeapBase(@Nullable MemorySegment a, @Nullable MemorySegment b) {
-        return a != null && b != null && a.heapBase().orElse(a) == b.heapBase().orElse(b);
     }
 
     private long rawAddress() {

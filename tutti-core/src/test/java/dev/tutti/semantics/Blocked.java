@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 final class Blocked {
     private final Thread thread;
     private final CompletableFuture<Throwable> end = new CompletableFuture<>();
+    private volatile boolean interrupted;
 
     private Blocked(Runnable action) {
         this.thread = Thread.ofPlatform().daemon().name("blocked").unstarted(() -> {
@@ -19,17 +20,19 @@ final class Blocked {
         });
     }
 
-    private volatile boolean interrupted;
-
     /** Starts the action and returns when its thread has given its core away: it waits in bounded slices. */
     static Blocked in(Runnable action) {
         Blocked blocked = new Blocked(action);
         blocked.thread.start();
-        while (!blocked.end.isDone() && blocked.thread.getState() != Thread.State.TIMED_WAITING) {
+        while (!blocked.end.isDone() && !isWaiting(blocked.thread.getState())) {
             Thread.onSpinWait();
             Thread.yield();
         }
         return blocked;
+    }
+
+    private static boolean isWaiting(Thread.State state) {
+        return state == Thread.State.TIMED_WAITING || state == Thread.State.WAITING;
     }
 
     void interrupt() {
