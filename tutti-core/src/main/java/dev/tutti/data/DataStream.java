@@ -13,26 +13,33 @@ public final class DataStream {
     /** Elements are made and compared in pieces that stay in the first cache, through an array: one kind of memory to compile. */
     private static final int PIECE_BYTES = 16 << 10;
 
+    private static final int LANE_BITS = 16;
     private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
     private final DataType type;
     private final long @Nullable [] values;
-    private final int shift;
+    /** A hash is cut into lanes, one for each of a few neighbouring elements: hashing is what takes the time. */
+    private final int laneBits;
+
+    private final int perHashShift;
     private final long start;
     private final int tolerance;
+    private final boolean constant;
 
     /**
      * A row that picks one of some values by the hash of each index.
      *
-     * @param values bits of the elements to choose from, a power of two of them; null to take the hash itself
+     * @param values bits of the elements to choose from, a power of two of them, at most 2<sup>16</sup>; null to take the hash itself
      * @param tolerance units in the last place by which an element may be wrong
      */
     DataStream(DataType type, long @Nullable [] values, long seed, int tolerance) {
         this.type = type;
         this.values = values;
-        this.shift = values == null ? 0 : 64 - Integer.numberOfTrailingZeros(values.length);
+        this.laneBits = values == null ? 8 * type.bytes() : LANE_BITS;
+        this.perHashShift = Integer.numberOfTrailingZeros(64 / laneBits);
         this.start = mix(seed + 1);
         this.tolerance = tolerance;
+        this.constant = values != null && values.length == 1;
     }
 
     /**
@@ -43,7 +50,7 @@ public final class DataStream {
      * @return the row
      */
     public static DataStream constant(DataType type, long bits) {
-        return new DataStream(type, new long[] {bits, bits}, 0, 0);
+        return new DataStream(type, new long[] {bits}, 0, 0);
     }
 
     /**
@@ -66,7 +73,9 @@ public final class DataStream {
         MemorySegment piece = newPiece(to.byteSize());
         for (long offset = 0; offset < to.byteSize(); offset += PIECE_BYTES) {
             long bytes = Math.min(PIECE_BYTES, to.byteSize() - offset);
-            make(piece, firstIndex + offset / type.bytes(), bytes);
+            if (offset == 0 || !constant) {
+                make(piece, firstIndex + offset / type.bytes(), bytes);
+            }
             MemorySegment.copy(piece, 0, to, offset, bytes);
         }
     }
@@ -100,7 +109,9 @@ public final class DataStream {
         long wrong = 0;
         for (long offset = 0; offset < actual.byteSize(); offset += PIECE_BYTES) {
             long bytes = Math.min(PIECE_BYTES, actual.byteSize() - offset);
-            make(piece, firstIndex + offset / width, bytes);
+            if (offset == 0 || !constant) {
+                make(piece, firstIndex + offset / width, bytes);
+            }
             long same = MemorySegment.mismatch(piece, 0, bytes, actual, offset, offset + bytes);
             for (long at = same < 0 ? bytes : same / width * width; at < bytes; at += width) {
                 if (isWrong(get(actual, offset + at), get(piece, at))) {
@@ -123,28 +134,44 @@ public final class DataStream {
     }
 
     private void make(MemorySegment piece, long firstIndex, long bytes) {
+        int perHash = 1 << perHashShift;
+        long count = bytes / type.bytes();
+        long i = 0;
+        while (i < count) {
+            int lane = (int) (firstIndex + i) & (perHash - 1);
+            long hash = hash(firstIndex + i) >>> (lane * laneBits);
+            long end = Math.min(count, i + perHash - lane);
+            i = put(piece, i, end, hash);
+        }
+    }
+
+    /** Elements that one hash gives. */
+    private long put(MemorySegment piece, long from, long end, long hash) {
+        long lanes = hash;
+        long i = from;
         switch (type.bytes()) {
             case 1 -> {
-                for (long i = 0; i < bytes; i++) {
-                    piece.set(ValueLayout.JAVA_BYTE, i, (byte) element(firstIndex + i));
+                for (; i < end; i++, lanes >>>= laneBits) {
+                    piece.set(ValueLayout.JAVA_BYTE, i, (byte) chosen(lanes));
                 }
             }
             case 2 -> {
-                for (long i = 0; i < bytes / 2; i++) {
-                    piece.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) element(firstIndex + i));
+                for (; i < end; i++, lanes >>>= laneBits) {
+                    piece.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) chosen(lanes));
                 }
             }
             case 4 -> {
-                for (long i = 0; i < bytes / 4; i++) {
-                    piece.setAtIndex(ValueLayout.JAVA_INT, i, (int) element(firstIndex + i));
+                for (; i < end; i++, lanes >>>= laneBits) {
+                    piece.setAtIndex(ValueLayout.JAVA_INT, i, (int) chosen(lanes));
                 }
             }
             default -> {
-                for (long i = 0; i < bytes / 8; i++) {
-                    piece.setAtIndex(ValueLayout.JAVA_LONG, i, element(firstIndex + i));
+                for (; i < end; i++, lanes >>>= laneBits) {
+                    piece.setAtIndex(ValueLayout.JAVA_LONG, i, chosen(lanes));
                 }
             }
         }
+        return i;
     }
 
     private long get(MemorySegment from, long offset) {
@@ -157,9 +184,19 @@ public final class DataStream {
     }
 
     private long element(long index) {
-        long hash = (start + index) * GOLDEN;
+        int lane = (int) index & ((1 << perHashShift) - 1);
+        return chosen(hash(index) >>> (lane * laneBits));
+    }
+
+    private long chosen(long lanes) {
+        return values == null ? lanes : values[(int) lanes & (values.length - 1)];
+    }
+
+    /** The hash from which an element and its neighbours are taken. */
+    private long hash(long index) {
+        long hash = (start + (index >>> perHashShift)) * GOLDEN;
         hash = (hash ^ hash >>> 32) * GOLDEN;
-        return values == null ? hash ^ hash >>> 29 : values[(int) (hash >>> shift)];
+        return hash ^ hash >>> 29;
     }
 
     /** Spreads every bit of the argument over the result (the last steps of SplitMix64). */

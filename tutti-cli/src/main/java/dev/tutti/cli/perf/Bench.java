@@ -110,10 +110,13 @@ final class Bench implements AutoCloseable {
         trained = true;
         List<Setting> settings = new ArrayList<>();
         options.sizes().forEachDoubling(size -> {
-            if (size <= TRAINED_BYTES || settings.isEmpty()) {
+            if (size <= TRAINED_BYTES) {
                 settings.add(setting(what, size));
             }
         });
+        if (settings.isEmpty()) {
+            settings.add(setting(what, TRAINED_BYTES));
+        }
         List<Operation> operations = settings.stream()
                 .flatMap(setting -> Stream.of(Operation.of(setting, false), Operation.of(setting, true)))
                 .toList();
