@@ -31,7 +31,7 @@ final class RingWriter {
         int untilEnd = CAPACITY - offset();
         boolean fits = length <= untilEnd;
         // One line more than the frame: the word behind it is cleared.
-        long needed = (fits ? length : untilEnd + length) + LINE;
+        int needed = (fits ? length : untilEnd + length) + LINE;
         if (free() < needed && refreshedFree() < needed) {
             return 0;
         }
@@ -51,7 +51,7 @@ final class RingWriter {
             wanted = Math.min(wanted, untilEnd - LINE);
             untilEnd = 0;
         }
-        long needed = untilEnd + LINE + RingDescriptor.frameBytes(wanted) + LINE;
+        int needed = untilEnd + LINE + RingDescriptor.frameBytes(wanted) + LINE;
         return free() >= needed || refreshedFree() >= needed ? wanted : -1;
     }
 
