@@ -70,6 +70,9 @@ public final class Config {
     /** Variables that the launcher script reads; they are no settings of a world. */
     private static final java.util.Set<String> OTHER_VARIABLES = java.util.Set.of("TUTTI_JAVA_HOME", "TUTTI_JVM_OPTS");
 
+    /** Far beyond any use, and still a number of nanoseconds. */
+    private static final Duration LONGEST = Duration.ofDays(10_000);
+
     private final Map<Key, Value> values;
 
     private Config(Map<Key, Value> values) {
@@ -159,7 +162,11 @@ public final class Config {
     private static Value checked(Key key, String text, String origin) {
         try {
             switch (key.kind) {
-                case NUMBER, BYTES -> parseBytes(text);
+                case NUMBER, BYTES -> {
+                    if (parseBytes(text) == 0 && key != Key.FIRST_LAUNCH) {
+                        throw new IllegalArgumentException("must be at least 1");
+                    }
+                }
                 case DURATION -> parseDuration(text);
                 case TEXT -> {}
             }
@@ -178,13 +185,24 @@ public final class Config {
             if (value < 0) {
                 throw new IllegalArgumentException("must not be negative");
             }
-            return Math.multiplyExact(value, 1L << shift);
+            if (value > Long.MAX_VALUE >> shift) {
+                throw new IllegalArgumentException("is too large");
+            }
+            return value << shift;
         } catch (NumberFormatException notANumber) {
             throw new IllegalArgumentException("expected a number, K, M and G allowed", notANumber);
         }
     }
 
     private static Duration parseDuration(String text) {
+        Duration duration = parseUnits(text);
+        if (duration.isNegative() || duration.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("must be between 0 and " + LONGEST.toDays() + " days");
+        }
+        return duration;
+    }
+
+    private static Duration parseUnits(String text) {
         String lower = text.strip().toLowerCase(Locale.ROOT);
         try {
             if (lower.endsWith("ms")) {
@@ -197,7 +215,7 @@ public final class Config {
                 case 'h' -> Duration.ofHours(value);
                 default -> throw new IllegalArgumentException("expected a duration such as 500ms, 30s, 5m");
             };
-        } catch (NumberFormatException | StringIndexOutOfBoundsException malformed) {
+        } catch (NumberFormatException | StringIndexOutOfBoundsException | ArithmeticException malformed) {
             throw new IllegalArgumentException("expected a duration such as 500ms, 30s, 5m", malformed);
         }
     }
