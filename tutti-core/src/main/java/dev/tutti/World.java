@@ -1,7 +1,6 @@
 package dev.tutti;
 
 import dev.tutti.channel.Board;
-import dev.tutti.reduce.Kernels;
 import dev.tutti.spi.RegionLayout;
 import dev.tutti.spi.Transport;
 import dev.tutti.transport.local.LocalTransport;
@@ -141,7 +140,7 @@ public final class World implements AutoCloseable {
         private final Config config;
         private final boolean virtual;
 
-        private Local(int ranks, String name, Config config, boolean virtual) {
+        Local(int ranks, String name, Config config, boolean virtual) {
             this.ranks = ranks;
             this.name = name;
             this.config = config;
@@ -183,7 +182,11 @@ public final class World implements AutoCloseable {
          * @return the world; {@link World#communicator} gives each rank's part
          */
         public World open() {
-            Kernels.prepare();
+            Rehearsal.ensure();
+            return unrehearsed();
+        }
+
+        private World unrehearsed() {
             return new World(ranks, name, config, new LocalTransport(ranks));
         }
 
@@ -216,7 +219,12 @@ public final class World implements AutoCloseable {
          * @return the ranks' results, in rank order
          */
         public <T> List<T> call(RankBody.Returning<T> body) {
-            try (World world = open()) {
+            Rehearsal.ensure();
+            return start(body);
+        }
+
+        <T> List<T> start(RankBody.Returning<T> body) {
+            try (World world = unrehearsed()) {
                 return new LocalRun<>(world, body, virtual).await();
             }
         }

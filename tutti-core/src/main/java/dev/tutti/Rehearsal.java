@@ -1,0 +1,67 @@
+package dev.tutti;
+
+import dev.tutti.reduce.Kernels;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Two ranks that play through the common kinds of calls once, before the first world of a process begins. Otherwise the first
+ * user of each kind of memory, template and interpreter would wait ten milliseconds and more while the JVM loads and links it.
+ */
+final class Rehearsal {
+    private static boolean done;
+
+    private Rehearsal() {}
+
+    /** Rehearses, the first time. */
+    static synchronized void ensure() {
+        if (done) {
+            return;
+        }
+        done = true;
+        Kernels.prepare();
+        try {
+            new World.Local(2, "rehearsal", Config.from(Map.of()), false).start(Rehearsal::play);
+        } catch (RuntimeException unexpected) {
+            // What is broken will be reported to whoever uses it; a rehearsal is only about time.
+            System.getLogger("dev.tutti").log(Level.DEBUG, "rehearsal failed", unexpected);
+        }
+    }
+
+    private static Boolean play(Communicator comm) {
+        boolean first = comm.rank() == 0;
+        int other = 1 - comm.rank();
+        for (int count : new int[] {2, 64, 1 << 16}) {
+            float[] array = new float[count];
+            comm.allReduce(array, ReduceOp.SUM);
+            comm.allReduce(array, new float[count], ReduceOp.MAX);
+            comm.broadcast(array, 0);
+            comm.allGather(array, new float[2 * count]);
+            comm.reduceScatter(array, new float[count / 2], ReduceOp.SUM);
+            try (Buffer buffer = comm.allocate(DataType.FLOAT32, count)) {
+                comm.allReduce(buffer, ReduceOp.SUM);
+                comm.allReduceAsync(buffer, ReduceOp.SUM).await();
+                comm.allToAll(buffer, buffer);
+                comm.reduce(buffer, ReduceOp.SUM, 0);
+            }
+        }
+        for (Buffer memory : List.of(
+                Buffer.of(new double[1]),
+                Buffer.of(new int[1]),
+                Buffer.of(new long[1]),
+                Buffer.of(new short[1], DataType.INT16),
+                Buffer.of(new byte[1], DataType.INT8))) {
+            comm.broadcast(memory, 0);
+            comm.broadcast(memory, 1);
+        }
+        Buffer one = Buffer.of(new int[1]);
+        if (first) {
+            comm.send(one, other, 0);
+        } else {
+            comm.recv(one, other, 0);
+        }
+        comm.barrier();
+        return Boolean.TRUE;
+    }
+}
