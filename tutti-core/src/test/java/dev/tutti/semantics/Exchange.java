@@ -70,9 +70,7 @@ final class Exchange {
         out = inPlace ? in : Guarded.of(placement, outputs);
         int first = inPlace && hasOwnBlockOfOutput() ? comm.rank() * count : 0;
         if (!inPlace || comm.rank() == root || collective != Collective.BROADCAST) {
-            for (int i = 0; i < inputs; i++) {
-                in.set(first + i, input(comm.rank(), i));
-            }
+            in.set(first, inputs, i -> input(comm.rank(), i));
         }
     }
 
@@ -185,9 +183,7 @@ final class Exchange {
         int n = comm.size();
         int rank = comm.rank();
         if (!inPlace) {
-            for (int i = 0; i < in.count(); i++) {
-                in.assertElement(i, input(rank, i), what + ", input");
-            }
+            in.assertElements(0, in.count(), i -> input(rank, i), what + ", input");
         }
         boolean gets =
                 switch (collective) {
@@ -202,18 +198,16 @@ final class Exchange {
         }
         int first = inPlace && rank == root && collective == Collective.SCATTER ? rank * count : 0;
         first = inPlace && collective == Collective.REDUCE_SCATTER ? rank * count : first;
-        for (int block = 0; block < collective.outputBlocks(n); block++) {
-            for (int i = 0; i < count; i++) {
-                out.assertElement(first + block * count + i, expected(block, i), what + ", output");
-            }
+        for (int each = 0; each < collective.outputBlocks(n); each++) {
+            int block = each;
+            out.assertElements(first + block * count, count, i -> expected(block, i), what + ", output");
         }
     }
 
     private void checkUntouched() {
-        for (int i = 0; i < out.count(); i++) {
-            boolean wasInput = inPlace && i < collective.inputBlocks(comm.size()) * count;
-            out.assertElement(i, wasInput ? input(comm.rank(), i) : POISON, what + ", output that must stay");
-        }
+        int inputs = inPlace ? collective.inputBlocks(comm.size()) * count : 0;
+        out.assertElements(
+                0, out.count(), i -> i < inputs ? input(comm.rank(), i) : POISON, what + ", output that must stay");
     }
 
     private int expected(int block, int i) {

@@ -14,6 +14,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.function.IntUnaryOperator;
 
 /** Memory for 32-bit integers that is filled with poison, with bytes before and after it that nobody may touch. */
 final class Guarded {
@@ -102,20 +104,34 @@ final class Guarded {
         return inside.get(JAVA_INT_UNALIGNED, 4L * index);
     }
 
+    /** Sets elements from {@code from} on. */
+    void set(int from, int count, IntUnaryOperator value) {
+        int[] values = new int[count];
+        Arrays.setAll(values, value);
+        MemorySegment.copy(values, 0, inside, JAVA_INT_UNALIGNED, 4L * from, count);
+    }
+
+    /** Checks elements from {@code from} on. */
+    void assertElements(int from, int count, IntUnaryOperator expected, String what) {
+        int[] values = new int[count];
+        MemorySegment.copy(inside, JAVA_INT_UNALIGNED, 4L * from, values, 0, count);
+        for (int i = 0; i < count; i++) {
+            if (values[i] != expected.applyAsInt(i)) {
+                assertElement(from + i, expected.applyAsInt(i), what);
+            }
+        }
+    }
+
     void set(int index, int value) {
         inside.set(JAVA_INT_UNALIGNED, 4L * index, value);
     }
 
     void poison() {
-        for (int i = 0; i < inside.byteSize() / 4; i++) {
-            set(i, POISON);
-        }
+        set(0, (int) (inside.byteSize() / 4), _ -> POISON);
     }
 
     void assertPoisoned(String what) {
-        for (int i = 0; i < count(); i++) {
-            assertElement(i, POISON, what);
-        }
+        assertElements(0, count(), _ -> POISON, what);
         assertGuards(what);
     }
 
@@ -130,9 +146,14 @@ final class Guarded {
     void assertGuards(String what) {
         long before = 4L * GUARD_INTS;
         long after = before + inside.byteSize();
-        for (long i = 0; i < whole.byteSize(); i++) {
-            if ((i < before || i >= after) && whole.get(JAVA_BYTE, i) != GUARD) {
-                assertThat(i).as("%s: byte %d outside the buffer was overwritten", what, i).isEqualTo(-1);
+        assertGuard(whole.asSlice(0, before), "before " + what);
+        assertGuard(whole.asSlice(after), "after " + what);
+    }
+
+    private static void assertGuard(MemorySegment guard, String where) {
+        for (long i = 0; i < guard.byteSize(); i++) {
+            if (guard.get(JAVA_BYTE, i) != GUARD) {
+                assertThat(i).as("byte %d %s was overwritten", i, where).isEqualTo(-1);
             }
         }
     }
