@@ -17,15 +17,19 @@ final class Works {
     static void rethrow(@Nullable Throwable error) {
         switch (error) {
             case null -> {}
-            case MismatchException e -> throw new MismatchException(e.getMessage(), e);
-            case CollectiveTimeoutException e -> throw new CollectiveTimeoutException(e.getMessage(), e);
-            case PeerFailedException e -> throw new PeerFailedException(e.getMessage(), e);
-            case AbortedException e -> throw new AbortedException(e.getMessage(), e);
-            case TuttiException e -> throw new TuttiException(e.category(), String.valueOf(e.getMessage()), e);
+            case MismatchException e -> throw new MismatchException(text(e), e);
+            case CollectiveTimeoutException e -> throw new CollectiveTimeoutException(text(e), e);
+            case PeerFailedException e -> throw new PeerFailedException(text(e), e);
+            case AbortedException e -> throw new AbortedException(text(e), e);
+            case TuttiException e -> throw new TuttiException(e.category(), text(e), e);
             case Error e -> throw e;
             case RuntimeException e -> throw e;
             default -> throw new AbortedException("operation failed: " + error, error);
         }
+    }
+
+    private static String text(Throwable error) {
+        return String.valueOf(error.getMessage());
     }
 
     static long nanos(Duration timeout) {

@@ -260,7 +260,7 @@ final class Warmup {
         /** With {@code outAt} 0 the destination is the first source, at the same place. */
         private void call(boolean heap, int kernel, int sources, Object array, int outAt, int count) {
             // Averages over powers of two and over other numbers are different kernels.
-            long aux = Codes.fold(kernel) == Codes.AVG ? divisor++ & 1 | 2 : 0;
+            long aux = Codes.fold(kernel) == Codes.AVG ? (divisor++ & 1) | 2 : 0;
             if (heap) {
                 Vectors.reduceHeap(kernel, array, outAt, array, 0, code, 0, sources - 1, 0, count, aux, 0);
             } else {
