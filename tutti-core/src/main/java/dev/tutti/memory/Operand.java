@@ -146,7 +146,7 @@ public final class Operand {
             return array == other.array && arrayIndex == other.arrayIndex;
         }
         if (isHeap() || other.isHeap()) {
-            return overlaps(0, 1, other, 0, 1);
+            return bytes > 0 && other.bytes > 0 && overlaps(0, 1, other, 0, 1);
         }
         return rawAddress() == other.rawAddress();
     }

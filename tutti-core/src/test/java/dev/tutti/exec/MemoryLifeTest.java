@@ -130,6 +130,16 @@ class MemoryLifeTest {
     }
 
     @Test
+    void shouldTakeHeapSegmentsWhenTheyAreEmpty() {
+        world(2).run(comm -> {
+            Buffer none = Buffer.of(MemorySegment.ofArray(new byte[8]).asSlice(8), DataType.INT32);
+            Buffer nothing = Buffer.of(MemorySegment.ofArray(new byte[0]), DataType.INT32);
+            comm.allReduce(none, nothing, ReduceOp.SUM);
+            comm.allReduceAsync(nothing, Buffer.of(new int[0]), ReduceOp.SUM).await();
+        });
+    }
+
+    @Test
     void shouldReachConfinedMemoryWhenAVirtualThreadCalls() {
         world(3).virtualThreads().run(comm -> {
             try (Arena arena = Arena.ofConfined()) {
