@@ -56,6 +56,11 @@ public final class Endpoint {
     /** This call's user function, if it has one. */
     ReduceFunction.@Nullable Body function;
 
+    /** Tests take these ways of running away, to compare those that are left. */
+    boolean usesTemplates = true;
+
+    boolean usesInterpreter = true;
+
     private final MemorySegment tiles;
     final long tileAddress;
     /** Room for addresses of a packet fold. */

@@ -24,7 +24,7 @@ final class Program {
     private final long[] boundInput = {-1, -1};
     private final long[] boundOutput = {-1, -1};
 
-    Program(RankPlan plan, long[][] symbolic, int outputBlocks, boolean hearsFromAll) {
+    Program(RankPlan plan, long[][] symbolic, int outputBlocks, boolean hearsFromAll, Endpoint endpoint) {
         this.plan = plan;
         this.symbolic = symbolic;
         this.even = copyOf(symbolic);
@@ -34,8 +34,9 @@ final class Program {
         boolean meets = plan.lanes().stream()
                 .flatMap(java.util.List::stream)
                 .anyMatch(op -> op.barrier() != null || !op.semaphores().isEmpty());
-        this.singleLane = symbolic.length == 1 && !meets;
-        this.template = singleLane ? Templates.recognise(symbolic[0]) : Templates.NONE;
+        this.singleLane = endpoint.usesInterpreter && symbolic.length == 1 && !meets;
+        this.template =
+                singleLane && endpoint.usesTemplates ? Templates.recognise(symbolic[0]) : Templates.NONE;
         this.writesOutput = new boolean[outputBlocks];
         plan.lanes().stream()
                 .flatMap(java.util.List::stream)

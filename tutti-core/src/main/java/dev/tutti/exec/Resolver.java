@@ -82,7 +82,7 @@ final class Resolver {
         for (int lane = 0; lane < lanes.length; lane++) {
             lanes[lane] = resolver.lane(plan.lanes().get(lane));
         }
-        return new Program(plan, lanes, geometry.outputBlocks(), collective.hearsFromAll());
+        return new Program(plan, lanes, geometry.outputBlocks(), collective.hearsFromAll(), endpoint);
     }
 
     private long[] lane(List<Op> ops) {
