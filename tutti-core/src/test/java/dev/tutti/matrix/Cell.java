@@ -7,6 +7,7 @@ import dev.tutti.plan.RankPlan;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
@@ -44,6 +45,25 @@ record Cell(
 
     private static final long CHUNK_BYTES = 128 << 10;
 
+    private static final ConcurrentHashMap<SizesKey, Sizes> SIZES = new ConcurrentHashMap<>();
+
+    /** How the executor cuts long messages; the window is all chunks of a block. */
+    private record Sizes(long chunkBytes, int chunksPerBlock) {}
+
+    private record SizesKey(Algorithm algorithm, int ranks, int lanes, Setting setting) {
+        Sizes sizes() {
+            RankPlan part = algorithm.plan(ranks, 0, lanes).rank(0);
+            long chunk = CHUNK_BYTES;
+            if (part.scratchChunks() > 0) {
+                chunk = Math.min(chunk, setting.scratchBytes / part.scratchChunks() / 128 * 128);
+            }
+            if (part.packetChunks() > 0) {
+                chunk = Math.min(chunk, (setting.packetBytes / part.packetChunks() / 64 * 64 - 8) / 2 / 64 * 64);
+            }
+            return new Sizes(chunk, part.chunksPerBlock());
+        }
+    }
+
     /** What cells must share to run in one world. */
     record WorldKey(int ranks, String algorithm, String protocol, int lanes, Setting setting, boolean virtual) {}
 
@@ -60,16 +80,8 @@ record Cell(
                 .orElseThrow();
     }
 
-    long chunkBytes() {
-        RankPlan part = planned().plan(ranks, root, lanes).rank(0);
-        long chunk = CHUNK_BYTES;
-        if (part.scratchChunks() > 0) {
-            chunk = Math.min(chunk, setting.scratchBytes / part.scratchChunks() / 128 * 128);
-        }
-        if (part.packetChunks() > 0) {
-            chunk = Math.min(chunk, (setting.packetBytes / part.packetChunks() / 64 * 64 - 8) / 2 / 64 * 64);
-        }
-        return chunk;
+    private Sizes sizes() {
+        return SIZES.computeIfAbsent(new SizesKey(planned(), ranks, lanes, setting), SizesKey::sizes);
     }
 
     /** Elements of a block; of the longest where they differ. */
@@ -77,8 +89,8 @@ record Cell(
         if (!extent.needsWindow()) {
             return extent.count(type, ranks, 0, 0);
         }
-        long chunk = chunkBytes();
-        return extent.count(type, ranks, chunk, chunk * planned().plan(ranks, root, lanes).rank(0).chunksPerBlock());
+        Sizes sizes = sizes();
+        return extent.count(type, ranks, sizes.chunkBytes, sizes.chunkBytes * sizes.chunksPerBlock);
     }
 
     /** Says why there is no such case, or null if there is. */
@@ -113,7 +125,7 @@ record Cell(
         if (operation == Operation.BARRIER && (extent != Extent.ZERO || type != DataType.INT8)) {
             return "barrier";
         }
-        if (chunkBytes() < 64) {
+        if (sizes().chunkBytes < 64) {
             return "too little scratch";
         }
         long blockCount = Math.max(operation.collective.inputBlocks(ranks), operation.collective.outputBlocks(ranks));

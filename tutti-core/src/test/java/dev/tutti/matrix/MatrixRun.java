@@ -82,7 +82,7 @@ final class MatrixRun {
                     for (int i = first; i < cells.size(); i++) {
                         reached.set(comm.rank(), i);
                         furthest.accumulateAndGet(i, Math::max);
-                        String wrong = Trial.run(cells.get(i), comm, memories);
+                        String wrong = new Trial(cells.get(i), comm, memories).run();
                         if (wrong != null) {
                             failures.add(new Failure(cells.get(i), comm.rank(), wrong));
                         }

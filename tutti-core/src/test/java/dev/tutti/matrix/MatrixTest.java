@@ -6,33 +6,42 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * A sample of all collectives, types, operators, algorithms, placements, sizes and forms in which every pair of values occurs.
- * {@code -Dtutti.seed} repeats a run, {@code -Dtutti.matrix.cell} runs one case alone, {@code .ci/matrix} runs them all.
+ * All collectives, types, operators, algorithms, placements, sizes and forms. {@code -Dtutti.seed} repeats a run,
+ * {@code -Dtutti.matrix.cell} runs one case alone.
  */
-@Timeout(300)
 class MatrixTest {
+    private final long seed = Long.getLong("tutti.seed", System.nanoTime());
+
+    /** A sample in which every pair of values of two axes occurs. */
     @Test
+    @Timeout(300)
     void shouldGiveExactResultsWhenValuesOfAllAxesMeet() {
         String alone = System.getProperty("tutti.matrix.cell");
-        long seed = Long.getLong("tutti.seed", System.nanoTime());
         long start = System.nanoTime();
         Sampler.Sample sample = alone == null ? new Sampler(seed).pairs() : null;
         List<Cell> cells = sample == null ? List.of(Cell.parse(alone)) : sample.cells();
-        long drawn = System.nanoTime();
         MatrixRun run = new MatrixRun(start + TimeUnit.SECONDS.toNanos(Integer.getInteger("tutti.matrix.seconds", 240)));
         run.run(cells);
         System.out.printf(
-                "matrix: seed %d, %d of %d cells in %d worlds, %s pairs, drawn in %d ms, run in %d ms, %d failures%n",
+                "matrix: seed %d, %,d of %,d cells in %,d worlds, %s pairs of values, %.1f s, %d failures%n",
                 seed,
                 run.done(),
                 cells.size(),
                 run.worlds(),
-                sample == null ? "-" : sample.pairs(),
-                (drawn - start) / 1_000_000,
-                (System.nanoTime() - drawn) / 1_000_000,
+                sample == null ? "-" : String.format("%,d", sample.pairs()),
+                (System.nanoTime() - start) / 1e9,
                 run.failures().size());
         assertThat(run.failures().stream().limit(20)).as("-Dtutti.seed=" + seed).isEmpty();
+    }
+
+    /** What {@code .ci/matrix} runs. */
+    @Test
+    @EnabledIfSystemProperty(named = "tutti.matrix.minutes", matches = "[0-9.]+")
+    void shouldGiveExactResultsWhenAllCellsAreRun() {
+        double minutes = Double.parseDouble(System.getProperty("tutti.matrix.minutes"));
+        assertThat(new FullMatrix(seed).run(minutes).stream().limit(20)).as("-Dtutti.seed=" + seed).isEmpty();
     }
 }

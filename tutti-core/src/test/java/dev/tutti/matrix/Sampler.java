@@ -7,43 +7,12 @@ import java.util.BitSet;
 
 import java.util.List;
 import java.util.Random;
-import java.util.stream.IntStream;
 
 /**
  * Draws cells so that every pair of values of two axes occurs. Each cell is the best of a few random ones that have some pair
  * which none had before; a pair for which no legal cell is found is taken not to exist.
  */
 final class Sampler {
-    static final List<Integer> RANKS = List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 32);
-    static final List<String> ROOTS = List.of("first", "middle", "last");
-
-    /** The axes, in the order of the numbers that make up a point. */
-    enum Axis {
-        ROUTE(Route.ALL),
-        TYPE(List.of(DataType.values())),
-        OPERATOR(List.of(Operator.values())),
-        RANKS(Sampler.RANKS),
-        EXTENT(List.of(Extent.values())),
-        FORM(List.of(Form.values())),
-        IN(List.of(Placement.values())),
-        OUT(List.of(Placement.values())),
-        IN_PLACE(List.of(false, true)),
-        SHIFT(IntStream.range(0, 16).boxed().toList()),
-        ROOT(ROOTS),
-        LANES(List.of(1, 2, 3)),
-        SETTING(List.of(Setting.values()));
-
-        final List<?> values;
-
-        Axis(List<?> values) {
-            this.values = values;
-        }
-
-        String name(int value) {
-            return String.valueOf(values.get(value));
-        }
-    }
-
     private static final Axis[] AXES = Axis.values();
     private static final int TRIES = 60;
     private static final int CANDIDATES = 6;
@@ -96,7 +65,7 @@ final class Sampler {
 
     static Cell cell(int[] point, int variant) {
         Route route = Route.ALL.get(point[Axis.ROUTE.ordinal()]);
-        int ranks = RANKS.get(point[Axis.RANKS.ordinal()]);
+        int ranks = (Integer) Axis.RANKS.values.get(point[Axis.RANKS.ordinal()]);
         int root = switch (point[Axis.ROOT.ordinal()]) {
             case 0 -> 0;
             case 1 -> ranks / 2;
@@ -121,13 +90,31 @@ final class Sampler {
                 variant);
     }
 
-    /** A random legal cell. */
-    Cell any() {
-        int[] free = new int[AXES.length];
-        Arrays.fill(free, -1);
+    /** A legal point with these values (those that are 0 or more) and random others, or null if none is found. */
+    int[] any(int[] fixed) {
+        for (int i = 0; i < TRIES; i++) {
+            int[] point = draw(fixed);
+            if (cell(point, 0).illegal() == null) {
+                return point;
+            }
+        }
+        return null;
+    }
+
+    /** A random cell for any number of ranks that leaves the choice of the algorithm to the world. */
+    Cell step(int ranks, boolean virtual, int variant) {
+        int[] fixed = new int[AXES.length];
+        Arrays.fill(fixed, -1);
+        fixed[Axis.RANKS.ordinal()] = Axis.RANKS.values.indexOf(ranks);
+        fixed[Axis.LANES.ordinal()] = 0;
+        fixed[Axis.SETTING.ordinal()] = Setting.SMALL.ordinal();
         while (true) {
-            Cell cell = cell(draw(free), random.nextInt(1 << 20));
-            if (cell.illegal() == null) {
+            fixed[Axis.ROUTE.ordinal()] = random.nextInt(Route.ALL.size());
+            fixed[Axis.FORM.ordinal()] = virtual ? Form.VIRTUAL.ordinal() : random.nextInt(Form.VIRTUAL.ordinal());
+            int[] point = any(fixed);
+            Cell cell = point == null ? null : cell(point, variant);
+            // A forced algorithm may not be able to run the user's functions.
+            if (cell != null && cell.algorithm().equals(Cell.AUTO) && !cell.operator().isUser()) {
                 return cell;
             }
         }

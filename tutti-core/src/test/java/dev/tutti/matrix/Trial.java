@@ -21,19 +21,37 @@ final class Trial {
     private final Contents contents;
     private final List<Part> parts = new ArrayList<>();
 
-    private Trial(Cell cell, Communicator comm, Memories memories) {
+    private Work started;
+
+    Trial(Cell cell, Communicator comm, Memories memories) {
         this.cell = cell;
         this.comm = comm;
         this.memories = memories;
         this.contents = new Contents(cell, comm.rank());
     }
 
-    /** Says what is wrong, or null. */
-    static String run(Cell cell, Communicator comm, Memories memories) {
-        return new Trial(cell, comm, memories).run();
+    Cell cell() {
+        return cell;
     }
 
-    private String run() {
+    /** Starts an asynchronous cell; {@link #finish} must follow. */
+    void start() {
+        Invocation invocation = invocation();
+        prepare();
+        started = invocation.start();
+    }
+
+    String finish() {
+        try {
+            await(started);
+            return check();
+        } finally {
+            parts.forEach(part -> part.slot.close());
+        }
+    }
+
+    /** Runs the cell; says what is wrong, or null. */
+    String run() {
         Invocation invocation = invocation();
         try {
             prepare();
