@@ -195,13 +195,14 @@ final class Requests {
         pairs.setSent(root, own);
         if (rank == root) {
             Object all = required(out, "the root needs an output");
-            checkCounts(required(counts, "the root needs counts"), "counts");
+            long[] allCounts = required(counts, "the root needs counts");
+            checkCounts(allCounts, "counts");
             Arguments.describe(call.output(), all, type, "output", true, background);
-            blocks(geometry, false, counts, offsets, Arguments.count(all, type, "output"), type, "output");
-            requireCount(own, counts[rank], "input", "counts[" + rank + "]");
+            blocks(geometry, false, allCounts, offsets, Arguments.count(all, type, "output"), type, "output");
+            requireCount(own, allCounts[rank], "input", "counts[" + rank + "]");
             requireApartOrAt(call.output(), geometry.outputOffset(rank), call.input());
             for (int peer = 0; peer < size; peer++) {
-                pairs.setReceived(peer, counts[peer]);
+                pairs.setReceived(peer, allCounts[peer]);
             }
         }
         call.ragged(geometry.longest(), 0, true);
@@ -253,13 +254,14 @@ final class Requests {
         pairs.setReceived(root, own);
         if (rank == root) {
             Object all = required(in, "the root needs an input");
-            checkCounts(required(counts, "the root needs counts"), "counts");
+            long[] allCounts = required(counts, "the root needs counts");
+            checkCounts(allCounts, "counts");
             Arguments.describe(call.input(), all, type, "input", false, background);
-            blocks(geometry, true, counts, offsets, Arguments.count(all, type, "input"), type, "input");
-            requireCount(own, counts[rank], "output", "counts[" + rank + "]");
+            blocks(geometry, true, allCounts, offsets, Arguments.count(all, type, "input"), type, "input");
+            requireCount(own, allCounts[rank], "output", "counts[" + rank + "]");
             requireApartOrAt(call.input(), geometry.inputOffset(rank), call.output());
             for (int peer = 0; peer < size; peer++) {
-                pairs.setSent(peer, counts[peer]);
+                pairs.setSent(peer, allCounts[peer]);
             }
         }
         call.ragged(geometry.longest(), 0, true);
