@@ -31,16 +31,22 @@ public interface Fabric {
     long scratch(int rank);
 
     /**
-     * Address, in this process, of the ring through which one member sends messages to another; makes it, zeroed, if nobody has
-     * needed it before.
+     * The ring through which one member sends messages to another; made, zeroed, if nobody has needed it before.
      *
      * @param from who writes to it
      * @param to who reads it, and whose memory it is
      * @param bytes how long it is; the same for all
+     * @return its address in this process, on a boundary of 128 bytes
      */
     long ring(int from, int to, long bytes);
 
-    /** Like {@link #ring}, but 0 if nobody has needed it before. */
+    /**
+     * Like {@link #ring}, but makes nothing.
+     *
+     * @param from who writes to it
+     * @param to who reads it
+     * @return its address in this process, or 0 if nobody has needed it before
+     */
     long ringIfMade(int from, int to);
 
     /**
