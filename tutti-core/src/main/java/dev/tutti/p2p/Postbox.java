@@ -6,8 +6,6 @@ import dev.tutti.channel.Board;
 import dev.tutti.exec.Endpoint;
 import dev.tutti.exec.Execution;
 import dev.tutti.exec.Progress;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.Objects;
@@ -36,7 +34,6 @@ import org.jspecify.annotations.Nullable;
  * user memory, so it may be freed as soon as the message has ended.
  */
 public final class Postbox implements Progress.Moving {
-    private static final Logger LOG = System.getLogger("dev.tutti");
     private static final int FRAMES_AT_ONCE = 64;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -213,16 +210,8 @@ public final class Postbox implements Progress.Moving {
             Message following = done.next;
             done.next = null;
             done.previous = null;
-            complete(done);
+            done.complete(done.failure);
             done = following;
-        }
-    }
-
-    private void complete(Message message) {
-        try {
-            message.complete(message.failure);
-        } catch (RuntimeException thrown) {
-            LOG.log(Level.WARNING, "an action at the end of a " + message.what() + " on '" + name + "' threw", thrown);
         }
     }
 
