@@ -33,10 +33,12 @@ class MessagesFailureTest {
             int next = (comm.rank() + 1) % 3;
             return catchThrowable(() -> comm.send(bytes(1_000_000), next, 5));
         });
-        assertThat(thrown).allSatisfy(each -> assertThat(each)
-                .isInstanceOf(CollectiveTimeoutException.class)
-                .hasMessageMatching("send of 1000000 bytes with tag 5 to rank (\\d) on 'world' timed out after 0.3s on rank "
-                        + "\\d; rank \\1 has not posted a receive for it"));
+        assertThat(thrown)
+                .allSatisfy(each -> assertThat(each)
+                        .isInstanceOf(CollectiveTimeoutException.class)
+                        .hasMessageMatching(
+                                "send of 1000000 bytes with tag 5 to rank (\\d) on 'world' timed out after 0.3s on rank "
+                                        + "\\d; rank \\1 has not posted a receive for it"));
     }
 
     @Test
@@ -45,10 +47,12 @@ class MessagesFailureTest {
             comm.barrier();
             return catchThrowable(() -> comm.recv(one(0), 1 - comm.rank(), 5));
         });
-        assertThat(thrown).allSatisfy(each -> assertThat(each)
-                .isInstanceOf(CollectiveTimeoutException.class)
-                .hasMessageMatching(
-                        "recv of tag 5 from rank (\\d) on 'world' timed out after 0.2s on rank \\d; rank \\1 has not sent it"));
+        assertThat(thrown)
+                .allSatisfy(
+                        each -> assertThat(each)
+                                .isInstanceOf(CollectiveTimeoutException.class)
+                                .hasMessageMatching(
+                                        "recv of tag 5 from rank (\\d) on 'world' timed out after 0.2s on rank \\d; rank \\1 has not sent it"));
     }
 
     @Test
@@ -124,9 +128,11 @@ class MessagesFailureTest {
             Work work = comm.recvAsync(one(0), 1 - comm.rank(), 3);
             return catchThrowable(() -> work.await(Duration.ofMillis(100)));
         });
-        assertThat(thrown).allSatisfy(each -> assertThat(each)
-                .isInstanceOf(CollectiveTimeoutException.class)
-                .hasMessageMatching("rank (\\d) gave up a recv of tag 3 from rank \\d on 'world': not done within PT0.1S"));
+        assertThat(thrown)
+                .allSatisfy(each -> assertThat(each)
+                        .isInstanceOf(CollectiveTimeoutException.class)
+                        .hasMessageMatching(
+                                "rank (\\d) gave up a recv of tag 3 from rank \\d on 'world': not done within PT0.1S"));
     }
 
     @Test
@@ -155,19 +161,22 @@ class MessagesFailureTest {
             case 1 -> catchThrowable(() -> comm.send(bytes(50_000), 2, 8));
             default -> null;
         });
-        assertThat(thrown.subList(0, 2)).allSatisfy(each -> assertThat(each)
-                .isInstanceOf(PeerFailedException.class)
-                .hasMessageMatching("rank 2 closed 'world' before the end of a .*, for which rank [01] waits"));
+        assertThat(thrown.subList(0, 2))
+                .allSatisfy(each -> assertThat(each)
+                        .isInstanceOf(PeerFailedException.class)
+                        .hasMessageMatching("rank 2 closed 'world' before the end of a .*, for which rank [01] waits"));
     }
 
     @Test
     void shouldFailWhenAllOthersClosedAndSourceIsAny() {
-        List<Throwable> thrown = World.local(3).call(comm -> comm.rank() > 0
-                ? null
-                : catchThrowable(() -> comm.recv(one(0), Communicator.ANY_SOURCE, Communicator.ANY_TAG)));
+        List<Throwable> thrown = World.local(3)
+                .call(comm -> comm.rank() > 0
+                        ? null
+                        : catchThrowable(() -> comm.recv(one(0), Communicator.ANY_SOURCE, Communicator.ANY_TAG)));
         assertThat(thrown.getFirst())
                 .isInstanceOf(PeerFailedException.class)
-                .hasMessageContaining("all other ranks closed 'world' before the end of a recv of any tag from any rank");
+                .hasMessageContaining(
+                        "all other ranks closed 'world' before the end of a recv of any tag from any rank");
     }
 
     @Test
@@ -223,9 +232,9 @@ class MessagesFailureTest {
             comm.send(one(0), 0, 0);
             return catchThrowable(pending::await);
         });
-        assertThat(thrown).allSatisfy(each -> assertThat(each)
-                .isInstanceOf(AbortedException.class)
-                .hasMessageContaining("enough"));
+        assertThat(thrown)
+                .allSatisfy(each ->
+                        assertThat(each).isInstanceOf(AbortedException.class).hasMessageContaining("enough"));
     }
 
     @Test
@@ -239,9 +248,10 @@ class MessagesFailureTest {
             }
             return catchThrowable(() -> comm.recv(one(0), 0, 4));
         });
-        assertThat(thrown).allSatisfy(each -> assertThat(each)
-                .isInstanceOf(AbortedException.class)
-                .hasMessage("rank 0 gave up a recv of tag 4 from rank 1 on 'world': interrupted"));
+        assertThat(thrown)
+                .allSatisfy(each -> assertThat(each)
+                        .isInstanceOf(AbortedException.class)
+                        .hasMessage("rank 0 gave up a recv of tag 4 from rank 1 on 'world': interrupted"));
     }
 
     @Test
@@ -282,9 +292,11 @@ class MessagesFailureTest {
                 comm.recv(bytes(100_000), 0, 1);
             });
         });
-        assertThat(thrown).allSatisfy(each -> assertThat(each)
-                .isInstanceOf(AbortedException.class)
-                .hasMessageContaining("memory of a send of 100000 bytes with tag 1 to rank 1 cannot be read any more"));
+        assertThat(thrown)
+                .allSatisfy(each -> assertThat(each)
+                        .isInstanceOf(AbortedException.class)
+                        .hasMessageContaining(
+                                "memory of a send of 100000 bytes with tag 1 to rank 1 cannot be read any more"));
     }
 
     @Test

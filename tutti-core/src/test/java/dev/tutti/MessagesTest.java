@@ -62,7 +62,8 @@ class MessagesTest {
                 case LONGS -> Buffer.of(new long[count]);
                 case DOUBLES -> Buffer.of(new double[count]);
                 case OFFSET_BYTES -> Buffer.of(new byte[count + 9], 5, count, DataType.INT8);
-                case HEAP_SEGMENT -> Buffer.of(MemorySegment.ofArray(new byte[count + 4]).asSlice(3, count), DataType.INT8);
+                case HEAP_SEGMENT ->
+                    Buffer.of(MemorySegment.ofArray(new byte[count + 4]).asSlice(3, count), DataType.INT8);
                 case CONFINED, SHARED -> Buffer.of(arena.allocate(count), DataType.INT8);
                 case AUTOMATIC -> Buffer.of(Arena.ofAuto().allocate(count), DataType.INT8);
                 case UNALIGNED -> Buffer.of(Arena.ofAuto().allocate(count + 8L).asSlice(5, count), DataType.INT8);
@@ -90,7 +91,9 @@ class MessagesTest {
         MemorySegment segment = buffer.segment();
         for (long i = 0; i < bytes; i++) {
             if (segment.get(ValueLayout.JAVA_BYTE, i) != expected(seed, i)) {
-                assertThat(segment.get(ValueLayout.JAVA_BYTE, i)).as("byte " + i).isEqualTo(expected(seed, i));
+                assertThat(segment.get(ValueLayout.JAVA_BYTE, i))
+                        .as("byte " + i)
+                        .isEqualTo(expected(seed, i));
             }
         }
     }
@@ -335,7 +338,9 @@ class MessagesTest {
                 int[] served = new int[ranks];
                 long[] value = new long[1];
                 for (int i = 0; i < 40; i++) {
-                    served[comm.recv(Buffer.of(value), Communicator.ANY_SOURCE, 0).source()]++;
+                    served[
+                            comm.recv(Buffer.of(value), Communicator.ANY_SOURCE, 0)
+                                    .source()]++;
                     int[] sorted = Arrays.copyOfRange(served, 1, ranks);
                     Arrays.sort(sorted);
                     assertThat(sorted[ranks - 2] - sorted[0]).isLessThanOrEqualTo(1);
@@ -446,7 +451,8 @@ class MessagesTest {
     void shouldDeliverEachWhenManyTagsAreOpenAtOnce() {
         World.local(2).run(comm -> {
             int tags = 5000;
-            List<Integer> order = new ArrayList<>(IntStream.range(0, tags).boxed().toList());
+            List<Integer> order =
+                    new ArrayList<>(IntStream.range(0, tags).boxed().toList());
             Collections.shuffle(order, new Random(11 + comm.rank()));
             List<Work> works = new ArrayList<>();
             long[][] values = new long[tags][1];
@@ -550,7 +556,8 @@ class MessagesTest {
                     .isInstanceOf(IllegalArgumentException.class);
             Buffer closed = comm.allocate(DataType.INT8, 8);
             closed.close();
-            assertThatThrownBy(() -> comm.sendRecv(closed, 1, 0, buffer, 1, 0)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> comm.sendRecv(closed, 1, 0, buffer, 1, 0))
+                    .isInstanceOf(IllegalStateException.class);
             try (Group group = comm.world().group()) {
                 assertThatThrownBy(() -> group.send(comm, buffer, 1, -1)).isInstanceOf(IllegalArgumentException.class);
             }

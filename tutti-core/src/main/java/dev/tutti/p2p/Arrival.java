@@ -14,10 +14,17 @@ final class Arrival {
     /** A message that waits on this very rank. */
     final @Nullable Message local;
 
-    @Nullable Arrival previousOfAll;
-    @Nullable Arrival nextOfAll;
-    @Nullable Arrival previousOfLink;
-    @Nullable Arrival nextOfLink;
+    @Nullable
+    Arrival previousOfAll;
+
+    @Nullable
+    Arrival nextOfAll;
+
+    @Nullable
+    Arrival previousOfLink;
+
+    @Nullable
+    Arrival nextOfLink;
 
     Arrival(Link link, int tag, long total, byte @Nullable [] payload, int slot, @Nullable Message local) {
         this.link = link;

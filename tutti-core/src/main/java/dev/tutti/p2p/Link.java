@@ -24,8 +24,11 @@ final class Link {
     /** Receives that name this rank as their source. */
     final MessageQueue posted = new MessageQueue();
 
-    @Nullable Arrival firstArrival;
-    @Nullable Arrival lastArrival;
+    @Nullable
+    Arrival firstArrival;
+
+    @Nullable
+    Arrival lastArrival;
 
     private final Postbox box;
     private final Fabric fabric;
@@ -153,10 +156,8 @@ final class Link {
                 return RingDescriptor.frameBytes(RingDescriptor.DATA_PAYLOAD + bytes);
             }
             case RingDescriptor.REQUEST ->
-                takeRequest(
-                        tagOrSlot,
-                        Memory.getLong(frame + RingDescriptor.REQUEST_TOTAL),
-                        (int) Memory.getLong(frame + RingDescriptor.REQUEST_SLOT));
+                takeRequest(tagOrSlot, Memory.getLong(frame + RingDescriptor.REQUEST_TOTAL), (int)
+                        Memory.getLong(frame + RingDescriptor.REQUEST_SLOT));
             case RingDescriptor.GRANT -> {
                 Message message = asked.remove(tagOrSlot);
                 message.peerSlot = (int) Memory.getLong(frame + RingDescriptor.GRANT_SLOT);

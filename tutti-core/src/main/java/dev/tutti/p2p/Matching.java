@@ -31,7 +31,8 @@ final class Matching {
     }
 
     /** The receive for something that has come, taken out of its queue; null if nobody has asked for it yet. */
-    @Nullable Message takeReceive(Link link, int tag) {
+    @Nullable
+    Message takeReceive(Link link, int tag) {
         Message named = link.posted.firstFor(tag);
         Message any = waitingForAny == 0 ? null : anySource.firstFor(tag);
         if (any == null) {
@@ -51,7 +52,8 @@ final class Matching {
     }
 
     /** The first thing that came for a receive, taken out of the lists; null if nothing has come yet. */
-    @Nullable Arrival takeArrival(Message receive, @Nullable Link source) {
+    @Nullable
+    Arrival takeArrival(Message receive, @Nullable Link source) {
         Arrival arrival = source == null ? first : source.firstArrival;
         while (arrival != null && !receive.takes(arrival.tag)) {
             arrival = source == null ? arrival.nextOfAll : arrival.nextOfLink;
@@ -62,7 +64,8 @@ final class Matching {
         return arrival;
     }
 
-    @Nullable Arrival firstArrival() {
+    @Nullable
+    Arrival firstArrival() {
         return first;
     }
 

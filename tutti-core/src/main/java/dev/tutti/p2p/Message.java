@@ -48,17 +48,26 @@ public abstract class Message extends Task {
     /** By which number the other rank knows it. */
     int peerSlot;
     /** On this rank both sides of a message are here: the send of a receive that is moving. */
-    @Nullable Message partner;
+    @Nullable
+    Message partner;
     /** What it will end with. */
-    @Nullable Throwable failure;
+    @Nullable
+    Throwable failure;
 
     /** When somebody first had to wait for it; 0 before. */
     long armedAtNanos;
 
-    @Nullable Message previous;
-    @Nullable Message next;
-    @Nullable Message previousPending;
-    @Nullable Message nextPending;
+    @Nullable
+    Message previous;
+
+    @Nullable
+    Message next;
+
+    @Nullable
+    Message previousPending;
+
+    @Nullable
+    Message nextPending;
 
     protected Message(Postbox postbox, boolean send, int peer, int tag, long bytes, int elementBytes) {
         this.postbox = postbox;

@@ -11,7 +11,8 @@ final class MessageQueue {
         return first == null;
     }
 
-    @Nullable Message first() {
+    @Nullable
+    Message first() {
         return first;
     }
 
@@ -44,7 +45,8 @@ final class MessageQueue {
     }
 
     /** Empties the queue; the messages stay linked through {@code next}. */
-    @Nullable Message takeAll() {
+    @Nullable
+    Message takeAll() {
         Message all = first;
         first = null;
         last = null;
@@ -52,7 +54,8 @@ final class MessageQueue {
     }
 
     /** The first receive that takes a tag. */
-    @Nullable Message firstFor(int tag) {
+    @Nullable
+    Message firstFor(int tag) {
         Message message = first;
         while (message != null && !message.takes(tag)) {
             message = message.next;

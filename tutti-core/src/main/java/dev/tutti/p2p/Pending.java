@@ -20,7 +20,8 @@ final class Pending {
         return count;
     }
 
-    @Nullable Message first() {
+    @Nullable
+    Message first() {
         return first;
     }
 

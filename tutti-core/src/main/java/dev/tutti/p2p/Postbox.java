@@ -48,6 +48,7 @@ public final class Postbox implements Progress.Moving {
     private final @Nullable Link[] byPeer;
     /** The links that exist, in the order in which they came. */
     private final @Nullable Link[] links;
+
     private int linkCount;
     private @Nullable Loopback loopback;
     private final MessageQueue ended = new MessageQueue();
@@ -285,7 +286,8 @@ public final class Postbox implements Progress.Moving {
     }
 
     /** Gives a receive its message; returns what is wrong with it, or null. */
-    @Nullable Throwable match(Message receive, int source, int tag, long total) {
+    @Nullable
+    Throwable match(Message receive, int source, int tag, long total) {
         receive.matched(source, tag, total);
         return total <= receive.bytes && total % receive.elementBytes == 0 ? null : misfit(receive, source, tag, total);
     }
@@ -296,12 +298,13 @@ public final class Postbox implements Progress.Moving {
                 : "is no whole number of elements of " + receive.elementBytes + " bytes";
         return new TuttiException(
                 TuttiException.Category.USAGE,
-                "message of " + total + " bytes with tag " + tag + " from rank " + source + " to rank " + rank + " on '" + name
-                        + "' " + problem + "; it was dropped",
+                "message of " + total + " bytes with tag " + tag + " from rank " + source + " to rank " + rank + " on '"
+                        + name + "' " + problem + "; it was dropped",
                 null);
     }
 
-    @Nullable Throwable tryStore(Message receive, long offset, long from, long bytes) {
+    @Nullable
+    Throwable tryStore(Message receive, long offset, long from, long bytes) {
         try {
             copies.store(receive, offset, from, bytes);
             return null;
@@ -319,7 +322,8 @@ public final class Postbox implements Progress.Moving {
         }
     }
 
-    @Nullable Throwable tryLoad(Message send, long offset, long to, long bytes) {
+    @Nullable
+    Throwable tryLoad(Message send, long offset, long to, long bytes) {
         try {
             copies.load(send, offset, to, bytes);
             return null;

@@ -27,7 +27,15 @@ final class Watch {
     private int vain;
     private long warnedAtNanos;
 
-    Watch(Postbox box, Board board, Pending pending, String name, int rank, int size, long warnNanos, long timeoutNanos) {
+    Watch(
+            Postbox box,
+            Board board,
+            Pending pending,
+            String name,
+            int rank,
+            int size,
+            long warnNanos,
+            long timeoutNanos) {
         this.box = box;
         this.board = board;
         this.pending = pending;
@@ -52,8 +60,10 @@ final class Watch {
             return false;
         }
         if (now - oldest.armedAtNanos >= timeoutNanos) {
-            abort(Board.Reason.TIMEOUT, onThis(oldest) + " timed out after " + seconds(timeoutNanos) + " on rank " + rank + "; "
-                    + whyNot(oldest));
+            abort(
+                    Board.Reason.TIMEOUT,
+                    onThis(oldest) + " timed out after " + seconds(timeoutNanos) + " on rank " + rank + "; "
+                            + whyNot(oldest));
             return true;
         }
         if (now - oldest.armedAtNanos >= warnNanos && now - warnedAtNanos >= warnNanos) {
@@ -88,8 +98,10 @@ final class Watch {
                 return true;
             }
             String who = peer == Message.ANY ? "all other ranks" : "rank " + peer;
-            abort(Board.Reason.PEER_FAILED, who + " closed '" + name + "' before the end of a " + message.what()
-                    + ", for which rank " + rank + " waits");
+            abort(
+                    Board.Reason.PEER_FAILED,
+                    who + " closed '" + name + "' before the end of a " + message.what() + ", for which rank " + rank
+                            + " waits");
             return true;
         }
         return false;
@@ -115,10 +127,12 @@ final class Watch {
     private String whyNot(Message message) {
         String peer = "rank " + message.peer();
         if (message.stage == Message.Stage.MOVING) {
-            return peer + (message.send ? " has taken " : " has sent ") + message.moved + " of " + message.total + " bytes";
+            return peer + (message.send ? " has taken " : " has sent ") + message.moved + " of " + message.total
+                    + " bytes";
         }
         if (!message.send) {
-            return (message.peer() == Message.ANY ? "nobody has sent it" : peer + " has not sent it") + box.whatCameInstead(message);
+            return (message.peer() == Message.ANY ? "nobody has sent it" : peer + " has not sent it")
+                    + box.whatCameInstead(message);
         }
         return message.stage == Message.Stage.ASKED
                 ? peer + " has not posted a receive for it"
