@@ -1,5 +1,6 @@
 package dev.tutti.exec;
 
+import dev.tutti.Config;
 import dev.tutti.plan.Plan;
 import dev.tutti.spi.RegionLayout;
 import dev.tutti.transport.local.LocalTransport;
@@ -11,7 +12,11 @@ import java.util.function.Function;
 
 /** Executors of several ranks without a communicator around them, so that a test can choose the plan of every call. */
 final class Ranks {
-    static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(20);
+    static final long TIMEOUT_NANOS = Config.fromEnvironment()
+            .with(Config.Key.TIMEOUT, System.getProperty("tutti.matrix.timeout", "20s"))
+            .duration(Config.Key.TIMEOUT)
+            .toNanos();
+
 
     /** What a rank does. */
     interface Body {

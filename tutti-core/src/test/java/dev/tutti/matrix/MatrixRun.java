@@ -20,6 +20,9 @@ final class MatrixRun {
         }
     }
 
+    /** For planted faults: the first failure is enough. */
+    private static final boolean FAIL_FAST = Boolean.getBoolean("tutti.matrix.failfast");
+
     private static final String TIMEOUT = System.getProperty("tutti.matrix.timeout", "20s");
 
     private final ConcurrentLinkedQueue<Failure> failures = new ConcurrentLinkedQueue<>();
@@ -53,7 +56,7 @@ final class MatrixRun {
         cells.forEach(cell -> byWorld.computeIfAbsent(cell.world(), _ -> new ArrayList<>()).add(cell));
         List<Cell> ran = new ArrayList<>();
         for (Map.Entry<Cell.WorldKey, List<Cell>> group : byWorld.entrySet()) {
-            if (System.nanoTime() - deadlineNanos > 0) {
+            if (System.nanoTime() - deadlineNanos > 0 || (FAIL_FAST && !failures.isEmpty())) {
                 break;
             }
             runGroup(group.getKey(), group.getValue());
