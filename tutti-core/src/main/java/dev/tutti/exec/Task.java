@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class Task {
     private static final Logger LOG = System.getLogger("dev.tutti");
+    private static final long OTHERS_PARK_NANOS = 1_000_000;
 
     private volatile boolean done;
     private @Nullable Throwable error;
@@ -139,15 +140,22 @@ public abstract class Task {
     }
 
     private void parkOnce(long nanos) {
+        boolean first;
         synchronized (this) {
             if (done) {
                 return;
             }
-            waiter = Thread.currentThread();
+            first = waiter == null;
+            if (first) {
+                waiter = Thread.currentThread();
+            }
         }
-        LockSupport.parkNanos(this, nanos);
-        synchronized (this) {
-            waiter = null;
+        // Only the first to wait is woken; the others look again soon.
+        LockSupport.parkNanos(this, first ? nanos : Math.min(nanos, OTHERS_PARK_NANOS));
+        if (first) {
+            synchronized (this) {
+                waiter = null;
+            }
         }
     }
 }

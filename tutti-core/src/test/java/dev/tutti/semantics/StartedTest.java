@@ -217,6 +217,29 @@ class StartedTest {
         });
     }
 
+    /** Virtual threads park until they are woken: each must be, or it sleeps for a second. */
+    @Test
+    void shouldWakeEveryVirtualThreadThatAwaitsTheSameWork() throws Exception {
+        try (World world = World.local(2).open()) {
+            Communicator[] comms = {world.communicator(0), world.communicator(1)};
+            for (int i = 0; i < 60; i++) {
+                Work work = comms[0].barrierAsync();
+                List<Thread> waiters = new ArrayList<>();
+                for (int k = 0; k < 3; k++) {
+                    Thread waiter = Thread.ofVirtual().start(work::await);
+                    waiters.add(waiter);
+                    while (waiter.getState() != Thread.State.TIMED_WAITING) {
+                        Thread.onSpinWait();
+                    }
+                }
+                comms[1].barrier();
+                for (Thread waiter : waiters) {
+                    waiter.join();
+                }
+            }
+        }
+    }
+
     @Test
     void shouldWakeEveryThreadThatAwaitsTheSameWork() throws Exception {
         try (World world = World.local(2).open()) {
