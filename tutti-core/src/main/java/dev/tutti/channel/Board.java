@@ -5,6 +5,7 @@ import dev.tutti.spi.Fabric;
 import dev.tutti.spi.RegionLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,8 @@ public final class Board {
         Memory.putLongRelease(entry + 24, extra);
         Memory.putLongRelease(entry, number);
         Memory.putLongRelease(own + RegionLayout.POSITION, number);
+        // Whoever sees what this operation writes to others' memory also sees what it is.
+        VarHandle.storeStoreFence();
     }
 
     /** Number of the operation that a rank entered last; 0 before the first. */

@@ -88,6 +88,13 @@ public final class Execution {
         if (call.isOutputStaged()) {
             call.output().store(0, call.againOutput, shape.longestBytes);
         }
+        requireAgreement(shape);
+    }
+
+    private void requireAgreement(Shape shape) {
+        if (shape.hearsFromSome) {
+            endpoint.stall.requireAgreement(shape.meta, shape.count, shape.extra);
+        }
     }
 
     private void runRounds(Call call, Shape shape) {
@@ -120,6 +127,7 @@ public final class Execution {
                 call.againStages = stages;
             }
         }
+        requireAgreement(shape);
     }
 
     /** Starts a call that {@link #advance} then moves. */
@@ -198,6 +206,7 @@ public final class Execution {
         }
         this.call = null;
         this.shape = null;
+        requireAgreement(shape);
         return DONE;
     }
 

@@ -35,6 +35,8 @@ final class Shape {
     final long meta;
     final int digest;
     final int elementShift;
+    /** Whether this rank gets data without hearing from everybody. */
+    final boolean hearsFromSome;
     /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum. */
     final boolean dependsOnCall;
     private final @Nullable Program[] programs = new @Nullable Program[8];
@@ -58,6 +60,12 @@ final class Shape {
                 : chunk;
         this.meta = Signature.meta(collective, type, op, root);
         this.digest = Signature.digest(meta, count, extra);
+        this.hearsFromSome = endpoint.size > 2
+                && switch (collective) {
+                    case BROADCAST, SCATTER -> endpoint.rank != root;
+                    case SCAN, EXSCAN -> endpoint.rank > 0 && endpoint.rank < endpoint.size - 1;
+                    default -> false;
+                };
         this.dependsOnCall = op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
         this.elementShift = Integer.numberOfTrailingZeros(type.bytes());
     }

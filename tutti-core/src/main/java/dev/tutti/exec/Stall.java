@@ -8,6 +8,7 @@ import dev.tutti.TuttiException;
 import dev.tutti.channel.Board;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -196,17 +197,34 @@ public final class Stall {
         return failure();
     }
 
-    /** Looks whether some rank can never answer: it called something else, or has gone. */
-    private void diagnose() {
+    /**
+     * At the end of an operation in which this rank did not hear from everybody. A rank that disagrees may have written where others
+     * expect what a third one sends, and signatures tell only who has signalled. It announced its operation before it wrote: whoever
+     * has read what it wrote finds that too.
+     */
+    void requireAgreement(long ownMeta, long ownCount, long ownExtra) {
+        VarHandle.loadLoadFence();
+        meta = ownMeta;
+        count = ownCount;
+        extra = ownExtra;
+        compare();
+    }
+
+    private void compare() {
         for (int peer = 0; peer < endpoint.size; peer++) {
-            if (peer == endpoint.rank) {
-                continue;
-            }
-            if (board.readOperation(peer, operation, announced)
+            if (peer != endpoint.rank
+                    && board.readOperation(peer, operation, announced)
                     && (announced[0] != meta || announced[1] != count || announced[2] != extra)) {
                 board.abort(Board.Reason.MISMATCH, whoSaidWhat(operation), null);
                 throw failure();
             }
+        }
+    }
+
+    /** Looks whether some rank can never answer: it called something else, or has gone. */
+    private void diagnose() {
+        compare();
+        for (int peer = 0; peer < endpoint.size; peer++) {
             if (board.isClosed(peer) && board.position(peer) < operation) {
                 board.abort(
                         Board.Reason.PEER_FAILED,
