@@ -161,7 +161,7 @@ final class Faults {
                 .filter(line -> line.startsWith("FAILED "))
                 .map(line -> line.substring(7))
                 .findFirst()
-                .orElse("exit " + process.exitValue());
+                .orElse(process.exitValue() > 128 ? "a crash of the JVM in " + tests.getFirst() : "no test");
         return new Outcome(process.exitValue() == 0, false, failed);
     }
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class PlanSequenceTest {
     private static final int STEPS = 200;
-    private static final int[] COUNTS = {0, 1, 2, 7, 16, 33, 64, 100, 257, 1000, 3000};
+    private static final int[] COUNTS = {0, 1, 2, 7, 16, 33, 64, 100, 257, 1000, 3000, 20_000};
     private static final Collective[] COLLECTIVES = Collective.values();
 
     private record Step(int context, Collective collective, ReduceOp op, int root, int count, boolean inPlace) {
@@ -46,7 +46,8 @@ class PlanSequenceTest {
         long firstLaunch = random.nextBoolean() ? 0 : 0xFFFF_FFFFL - 20 - random.nextInt(40);
         List<Ranks> contexts = new ArrayList<>();
         for (int i = 0; i <= random.nextInt(3); i++) {
-            contexts.add(new Ranks(size, 48 << 10, 48 << 10, firstLaunch, call -> plan(call, size, lanes, seed)));
+            int scratchBytes = (random.nextBoolean() ? 48 : 2048) << 10;
+            contexts.add(new Ranks(size, scratchBytes, 48 << 10, firstLaunch, call -> plan(call, size, lanes, seed)));
         }
         List<Step> steps = new ArrayList<>();
         for (int i = 0; i < STEPS; i++) {
