@@ -62,7 +62,8 @@ interface Operation {
                         : i -> comm.scatter(isRoot ? in[i % n] : null, own[i % n], root);
             }
             case ALLTOALL -> i -> comm.allToAll(in[i % n], out[i % n]);
-            case ALLTOALLV -> allToAllV(setting, in, out);
+            // Blocks of different lengths cannot change places in one buffer: both halves of the table use two.
+            case ALLTOALLV -> allToAllV(setting, setting.parts(setting.send, 0, shape.sendCount()), out);
             case SENDRECV -> {
                 int next = (rank + 1) % comm.size();
                 int previous = (rank - 1 + comm.size()) % comm.size();
