@@ -46,7 +46,8 @@ final class Member {
                 worldRanks.length,
                 config.number(Config.Key.FIRST_LAUNCH),
                 config.duration(Config.Key.WARN_AFTER).toNanos());
-        this.tuner = new Tuner(Constants.of(worldRanks.length, Runtime.getRuntime().availableProcessors()));
+        this.tuner =
+                new Tuner(Constants.of(worldRanks.length, Runtime.getRuntime().availableProcessors()));
         Execution execution = new Execution(endpoint, this::choose);
         this.schedule = new Schedule(execution, endpoint);
         this.postbox = new Postbox(
@@ -56,10 +57,12 @@ final class Member {
     private Plan choose(Call call) {
         String name = config.text(Config.Key.ALGO);
         String protocol = config.text(Config.Key.PROTO);
-        // A forced algorithm applies where it exists: the library's own small calls use other collectives too.
+        // A forced algorithm applies where it exists: the library's own small calls use other collectives too, and when
+        // ranks have agreed on counts it is too late to refuse.
         boolean exists = Algorithms.of(call.collective()).stream()
                 .anyMatch(each -> (name.isEmpty() || each.name().equals(name))
-                        && (protocol.isEmpty() || each.protocol().toString().equals(protocol)));
+                        && (protocol.isEmpty() || each.protocol().toString().equals(protocol))
+                        && (call.isUniform() || each.ragged()));
         Algorithm algorithm = tuner.choose(
                 call.collective(),
                 call.type(),

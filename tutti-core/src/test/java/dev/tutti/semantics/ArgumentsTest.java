@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Wrong arguments throw at the call, on the rank that gave them, before anything is sent; the communicator stays usable. */
+/**
+ * Wrong arguments throw at the call, on the rank that gave them, before anything is sent; the communicator stays
+ * usable.
+ */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class ArgumentsTest {
     private static final ReduceOp SUM = ReduceOp.SUM;
@@ -96,7 +99,10 @@ class ArgumentsTest {
         illegal(all, "all-to-all output", c -> c.allToAll(ints(9), ints(12)));
         illegal(all, "scan output", c -> c.scan(ints(3), ints(2), SUM));
         illegal(all, "part of an element", c -> c.allReduce(MemorySegment.ofArray(new byte[7]), DataType.INT32, SUM));
-        illegal(all, "part of an element in a buffer", _ -> Buffer.of(MemorySegment.ofArray(new byte[7]), DataType.INT32));
+        illegal(
+                all,
+                "part of an element in a buffer",
+                _ -> Buffer.of(MemorySegment.ofArray(new byte[7]), DataType.INT32));
         illegal(all, "array of another width", _ -> Buffer.of(new short[3], DataType.INT32));
         illegal(all, "array of something else", _ -> Buffer.of(new boolean[3], DataType.INT8));
         illegal(all, "no array", _ -> Buffer.of("text", DataType.INT8));
@@ -144,12 +150,18 @@ class ArgumentsTest {
         illegal(all, "counts for two", c -> c.allGatherV(ints(3), ints(9), new long[] {3, 3}, null));
         illegal(all, "negative count", c -> c.allGatherV(ints(3), ints(9), new long[] {3, -1, 3}, null));
         illegal(all, "counts beyond the output", c -> c.allGatherV(ints(3), ints(8), threes, null));
-        illegal(all, "counts beyond everything", c -> c.allGatherV(ints(3), ints(9), new long[] {1, Long.MAX_VALUE, Long.MAX_VALUE}, null));
+        illegal(
+                all,
+                "counts beyond everything",
+                c -> c.allGatherV(ints(3), ints(9), new long[] {1, Long.MAX_VALUE, Long.MAX_VALUE}, null));
         illegal(all, "own count", c -> c.allGatherV(ints(4), ints(12), threes, null));
         illegal(all, "offsets for two", c -> c.allGatherV(ints(3), ints(9), threes, new long[] {0, 3}));
         illegal(all, "negative offset", c -> c.allGatherV(ints(3), ints(9), threes, new long[] {-1, 3, 6}));
         illegal(all, "offset beyond the output", c -> c.allGatherV(ints(3), ints(9), threes, new long[] {0, 3, 7}));
-        illegal(all, "offset far beyond", c -> c.allGatherV(ints(3), ints(9), threes, new long[] {0, 3, Long.MAX_VALUE}));
+        illegal(
+                all,
+                "offset far beyond",
+                c -> c.allGatherV(ints(3), ints(9), threes, new long[] {0, 3, Long.MAX_VALUE}));
         illegal(all, "output blocks that overlap", c -> c.allGatherV(ints(3), ints(9), threes, new long[] {0, 2, 6}));
         illegal(all, "reduceScatterV output", c -> c.reduceScatterV(ints(9), ints(4), threes, SUM));
         illegal(all, "reduceScatterV input", c -> c.reduceScatterV(ints(8), ints(3), threes, SUM));

@@ -3,6 +3,7 @@ package dev.tutti.semantics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.tutti.Buffer;
 import dev.tutti.Config;
 import dev.tutti.Config.Key;
 import dev.tutti.ReduceOp;
@@ -36,8 +37,7 @@ class ConfigTest {
         Config config = Config.from(Map.of("TUTTI_SCRATCH", "4M")).with(Key.ALGO, "ring");
         assertThat(config.toString().lines().map(line -> line.replaceAll(" +", " ")))
                 .hasSize(Key.values().length)
-                .contains(
-                        "TUTTI_TIMEOUT 5m (default)", "TUTTI_SCRATCH 4M (environment)", "TUTTI_ALGO ring (code)");
+                .contains("TUTTI_TIMEOUT 5m (default)", "TUTTI_SCRATCH 4M (environment)", "TUTTI_ALGO ring (code)");
     }
 
     @Test
@@ -50,9 +50,23 @@ class ConfigTest {
 
     @ParameterizedTest
     @CsvSource({
-        "TIMEOUT, soon", "TIMEOUT, 5", "TIMEOUT, 5d", "TIMEOUT, s", "TIMEOUT, ''", "TIMEOUT, -5s", "TIMEOUT, 1.5s",
-        "TIMEOUT, 9223372036854775807h", "WARN_AFTER, 9223372036854775807s", "SCRATCH, lots", "SCRATCH, -1",
-        "SCRATCH, 9999999999G", "SCRATCH, 0", "PACKETS, 12Q", "LANES, ''", "LANES, 0", "CHANNELS, 0",
+        "TIMEOUT, soon",
+        "TIMEOUT, 5",
+        "TIMEOUT, 5d",
+        "TIMEOUT, s",
+        "TIMEOUT, ''",
+        "TIMEOUT, -5s",
+        "TIMEOUT, 1.5s",
+        "TIMEOUT, 9223372036854775807h",
+        "WARN_AFTER, 9223372036854775807s",
+        "SCRATCH, lots",
+        "SCRATCH, -1",
+        "SCRATCH, 9999999999G",
+        "SCRATCH, 0",
+        "PACKETS, 12Q",
+        "LANES, ''",
+        "LANES, 0",
+        "CHANNELS, 0",
         "FIRST_LAUNCH, -3"
     })
     void shouldRefuseABadValueByName(Key key, String text) {
@@ -68,17 +82,29 @@ class ConfigTest {
     @ParameterizedTest
     @CsvSource({"250ms, 250", "3s, 3000", " 2M , 120000", "1h, 3600000", "0s, 0"})
     void shouldReadDurations(String text, long millis) {
-        assertThat(Config.from(Map.of("TUTTI_TIMEOUT", text)).duration(Key.TIMEOUT)).hasMillis(millis);
+        assertThat(Config.from(Map.of("TUTTI_TIMEOUT", text)).duration(Key.TIMEOUT))
+                .hasMillis(millis);
     }
 
     @ParameterizedTest
     @CsvSource({"1, 1", "3k, 3072", "2M, 2097152", "1G, 1073741824"})
     void shouldReadSizes(String text, long bytes) {
-        assertThat(Config.from(Map.of("TUTTI_SCRATCH", text)).number(Key.SCRATCH)).isEqualTo(bytes);
+        assertThat(Config.from(Map.of("TUTTI_SCRATCH", text)).number(Key.SCRATCH))
+                .isEqualTo(bytes);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"LANES=3", "CHANNELS=1", "SCRATCH=64K", "PACKETS=8K", "ALGO=ring", "PROTO=simple"})
+    @ValueSource(
+            strings = {
+                "LANES=3",
+                "CHANNELS=1",
+                "SCRATCH=64K",
+                "PACKETS=8K",
+                "ALGO=ring",
+                "ALGO=tree",
+                "PROTO=simple",
+                "PROTO=packet"
+            })
     void shouldRunWithWhatIsSet(String setting) {
         String[] parts = setting.split("=");
         Config config = Config.fromEnvironment().with(Key.valueOf(parts[0]), parts[1]);
@@ -90,6 +116,12 @@ class ConfigTest {
             Exchange.all(comm, 3, 11);
             Exchange.all(comm, 2_000, 12);
             Exchange.all(comm, 20_000, 13);
+            // Not every algorithm can do with counts: there another one runs.
+            long[] counts = {1, 1, 1};
+            comm.gatherV(Buffer.of(values, 0, 1), Buffer.of(new int[3]), counts, null, 0);
+            comm.scatterV(Buffer.of(new int[3]), counts, null, Buffer.of(values, 0, 1), 0);
+            comm.allToAllV(Buffer.of(new int[3]), counts, null, Buffer.of(new int[3]), counts, null);
+            comm.barrier();
         });
     }
 }

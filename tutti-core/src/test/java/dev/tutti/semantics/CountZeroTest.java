@@ -26,7 +26,9 @@ class CountZeroTest {
                     comm.barrier();
                 })
                 .assertAll(
-                        MismatchException.class, "rank 1 called allReduce of 1 int32 sum", "called allReduce of 0 int32 sum");
+                        MismatchException.class,
+                        "rank 1 called allReduce of 1 int32 sum",
+                        "called allReduce of 0 int32 sum");
         Outcomes.of(ranks, comm -> {
                     comm.broadcast(new int[0], 0);
                     if (comm.rank() == 1) {
@@ -36,7 +38,10 @@ class CountZeroTest {
                     comm.barrier();
                 })
                 .assertAll(
-                        MismatchException.class, "operation #2", "rank 1 called broadcast of 0 int32 root 0", "called barrier");
+                        MismatchException.class,
+                        "operation #2",
+                        "rank 1 called broadcast of 0 int32 root 0",
+                        "called barrier");
     }
 
     @ParameterizedTest

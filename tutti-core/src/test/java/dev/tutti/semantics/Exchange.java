@@ -11,9 +11,9 @@ import dev.tutti.Work;
 import dev.tutti.semantics.Guarded.Placement;
 
 /**
- * One rank's part of one collective on 32-bit integers, checked element by element against what the words say: the result, that
- * an input which is no output stays as it was, that whoever gets nothing has nothing written, and that nothing is touched
- * outside. All ranks must be given the same arguments.
+ * One rank's part of one collective on 32-bit integers, checked element by element against what the words say: the
+ * result, that an input which is no output stays as it was, that whoever gets nothing has nothing written, and that
+ * nothing is touched outside. All ranks must be given the same arguments.
  */
 final class Exchange {
     /** How the call is made. */
@@ -40,7 +40,8 @@ final class Exchange {
         this.root = collective.isRooted() ? root : 0;
         this.inPlace = inPlace;
         this.seed = seed;
-        this.what = collective + " of " + count + " root " + root + (inPlace ? " in place" : "") + " seed " + seed + " on " + comm;
+        this.what = collective + " of " + count + " root " + root + (inPlace ? " in place" : "") + " seed " + seed
+                + " on " + comm;
     }
 
     /** Every collective once, in a form and place that depend on the seed. */
@@ -138,10 +139,8 @@ final class Exchange {
             case ALL_GATHER -> inPlace ? comm.allGatherAsync(output()) : comm.allGatherAsync(input(), output());
             case REDUCE_SCATTER ->
                 inPlace ? comm.reduceScatterAsync(input(), sum) : comm.reduceScatterAsync(input(), output(), sum);
-            case GATHER ->
-                comm.gatherAsync(inPlace ? notAtRoot(gatherInput()) : input(), atRoot(output()), root);
-            case SCATTER ->
-                comm.scatterAsync(atRoot(input()), inPlace ? notAtRoot(scatterOutput()) : output(), root);
+            case GATHER -> comm.gatherAsync(inPlace ? notAtRoot(gatherInput()) : input(), atRoot(output()), root);
+            case SCATTER -> comm.scatterAsync(atRoot(input()), inPlace ? notAtRoot(scatterOutput()) : output(), root);
             case ALL_TO_ALL -> comm.allToAllAsync(input(), output());
             case BARRIER -> comm.barrierAsync();
             case SCAN -> comm.scanAsync(input(), output(), sum);
@@ -158,10 +157,8 @@ final class Exchange {
             case ALL_GATHER -> inPlace ? comm.prepareAllGather(output()) : comm.prepareAllGather(input(), output());
             case REDUCE_SCATTER ->
                 inPlace ? comm.prepareReduceScatter(input(), sum) : comm.prepareReduceScatter(input(), output(), sum);
-            case GATHER ->
-                comm.prepareGather(inPlace ? notAtRoot(gatherInput()) : input(), atRoot(output()), root);
-            case SCATTER ->
-                comm.prepareScatter(atRoot(input()), inPlace ? notAtRoot(scatterOutput()) : output(), root);
+            case GATHER -> comm.prepareGather(inPlace ? notAtRoot(gatherInput()) : input(), atRoot(output()), root);
+            case SCATTER -> comm.prepareScatter(atRoot(input()), inPlace ? notAtRoot(scatterOutput()) : output(), root);
             case ALL_TO_ALL -> comm.prepareAllToAll(input(), output());
             case BARRIER -> comm.prepareBarrier();
             case SCAN -> comm.prepareScan(input(), output(), sum);
@@ -185,13 +182,12 @@ final class Exchange {
         if (!inPlace) {
             in.assertElements(0, in.count(), i -> input(rank, i), what + ", input");
         }
-        boolean gets =
-                switch (collective) {
-                    case REDUCE, GATHER -> rank == root;
-                    case EXSCAN -> rank > 0;
-                    case BARRIER -> false;
-                    default -> true;
-                };
+        boolean gets = switch (collective) {
+            case REDUCE, GATHER -> rank == root;
+            case EXSCAN -> rank > 0;
+            case BARRIER -> false;
+            default -> true;
+        };
         if (!gets) {
             checkUntouched();
             return;

@@ -156,7 +156,8 @@ class GroupTest {
     void shouldBelongToTheThreadThatMadeIt() throws Exception {
         World.local(1).run(comm -> {
             Group group = comm.world().group();
-            assertUsage(Blocked.in(() -> group.broadcast(comm, Buffer.of(new int[1]), 0)).thrown());
+            assertUsage(Blocked.in(() -> group.broadcast(comm, Buffer.of(new int[1]), 0))
+                    .thrown());
             assertUsage(Blocked.in(group::start).thrown());
             assertUsage(Blocked.in(group::close).thrown());
             group.close();
@@ -192,7 +193,8 @@ class GroupTest {
             Communicator bad = comm.dup();
             int[] values = {1};
             Group group = comm.world().group();
-            group.allReduce(bad, Buffer.of(new int[1 + comm.rank()]), Buffer.of(new int[1 + comm.rank()]), ReduceOp.SUM);
+            group.allReduce(
+                    bad, Buffer.of(new int[1 + comm.rank()]), Buffer.of(new int[1 + comm.rank()]), ReduceOp.SUM);
             group.allReduce(good, Buffer.of(values), Buffer.of(values), ReduceOp.SUM);
             Work work = group.start();
             assertThat(thrownBy(() -> {

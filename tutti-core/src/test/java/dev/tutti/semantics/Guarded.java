@@ -63,17 +63,16 @@ final class Guarded {
             Buffer buffer = all.slice(GUARD_INTS, count);
             return new Guarded(all.segment(), buffer.segment(), buffer);
         }
-        MemorySegment whole =
-                switch (placement) {
-                    // One byte off: nothing may assume that elements are aligned.
-                    case BYTES_OF_HEAP ->
-                        MemorySegment.ofArray(new byte[(int) bytes + 8]).asSlice(1, bytes);
-                    case GLOBAL -> Arena.global().allocate(bytes + 8).asSlice(3, bytes);
-                    case SHARED -> Arena.ofShared().allocate(bytes, 64);
-                    case CONFINED -> Arena.ofConfined().allocate(bytes, 64);
-                    case MAPPED -> mapped(bytes);
-                    default -> Arena.ofAuto().allocate(bytes, 64);
-                };
+        MemorySegment whole = switch (placement) {
+            // One byte off: nothing may assume that elements are aligned.
+            case BYTES_OF_HEAP ->
+                MemorySegment.ofArray(new byte[(int) bytes + 8]).asSlice(1, bytes);
+            case GLOBAL -> Arena.global().allocate(bytes + 8).asSlice(3, bytes);
+            case SHARED -> Arena.ofShared().allocate(bytes, 64);
+            case CONFINED -> Arena.ofConfined().allocate(bytes, 64);
+            case MAPPED -> mapped(bytes);
+            default -> Arena.ofAuto().allocate(bytes, 64);
+        };
         MemorySegment inside = whole.asSlice(4L * GUARD_INTS, 4L * count);
         return new Guarded(whole, inside, Buffer.of(inside, DataType.INT32));
     }
@@ -81,8 +80,7 @@ final class Guarded {
     private static MemorySegment mapped(long bytes) {
         try {
             Path file = Files.createTempFile("tutti", ".mapped");
-            try (FileChannel channel =
-                    FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
                 return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, Arena.ofAuto());
             } finally {
                 Files.delete(file);

@@ -32,8 +32,15 @@ class InterferenceTest {
     /** The right root sends, then the wrong one, and only then the receiver comes and looks. */
     @ParameterizedTest
     @CsvSource({
-        "1, one-shot, packet", "100, one-shot, packet", "2000, one-shot, simple", "2000, two-shot, simple",
-        "2000, tree, simple", "2000, chain, simple", "2000, one-shot-read, simple", "1, '', ''", "2000, '', ''"
+        "1, one-shot, packet",
+        "100, one-shot, packet",
+        "2000, one-shot, simple",
+        "2000, two-shot, simple",
+        "2000, tree, simple",
+        "2000, chain, simple",
+        "2000, one-shot-read, simple",
+        "1, '', ''",
+        "2000, '', ''"
     })
     void shouldNotTakeTheDataOfAnotherRoot(int count, String algorithm, String protocol) {
         CountDownLatch first = new CountDownLatch(1);

@@ -61,8 +61,10 @@ class InterruptTest {
 
     @Test
     void shouldAbortWhenAnAwaitIsInterrupted() throws Exception {
-        Blocked inside = Blocked.in(() -> first.allReduceAsync(Buffer.of(new int[5]), ReduceOp.SUM).await());
-        Blocked peer = Blocked.in(() -> second.allReduceAsync(Buffer.of(new int[5]), ReduceOp.SUM).await());
+        Blocked inside = Blocked.in(
+                () -> first.allReduceAsync(Buffer.of(new int[5]), ReduceOp.SUM).await());
+        Blocked peer = Blocked.in(
+                () -> second.allReduceAsync(Buffer.of(new int[5]), ReduceOp.SUM).await());
         inside.interrupt();
         assertAborted(inside, peer);
     }

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** More than 2 GiB and more than 2^31 elements; needs 5 GiB of memory, so it runs only with {@code -Dtutti.large=true}. */
+/**
+ * More than 2 GiB and more than 2^31 elements; needs 5 GiB of memory, so it runs only with {@code
+ * -Dtutti.large=true}.
+ */
 @EnabledIfSystemProperty(named = "tutti.large", matches = "true")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class LargeTest {

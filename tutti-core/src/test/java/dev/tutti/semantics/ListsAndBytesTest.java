@@ -69,7 +69,9 @@ class ListsAndBytesTest {
                     .assertElements(
                             0,
                             LENGTHS[i],
-                            k -> IntStream.range(0, comm.size()).map(rank -> value(rank, buffer, k)).sum(),
+                            k -> IntStream.range(0, comm.size())
+                                    .map(rank -> value(rank, buffer, k))
+                                    .sum(),
                             "buffer " + i);
             memories.get(i).assertGuards("buffer " + i);
         }
@@ -117,10 +119,12 @@ class ListsAndBytesTest {
                     all.add(bytes(length(peer, now), peer));
                 }
                 for (int root = 0; root < ranks; root++) {
-                    assertThat(comm.broadcastBytes(rank == root ? mine : null, root)).isEqualTo(all.get(root));
+                    assertThat(comm.broadcastBytes(rank == root ? mine : null, root))
+                            .isEqualTo(all.get(root));
                     List<byte[]> gathered = comm.gatherBytes(mine, root);
                     assertSame(gathered, rank == root ? all : List.of());
-                    assertThat(comm.scatterBytes(rank == root ? all : null, root)).isEqualTo(all.get(rank));
+                    assertThat(comm.scatterBytes(rank == root ? all : null, root))
+                            .isEqualTo(all.get(rank));
                 }
                 assertSame(comm.allGatherBytes(mine), all);
                 assertThat(mine).isEqualTo(copy);
@@ -131,7 +135,9 @@ class ListsAndBytesTest {
     private static void assertSame(List<byte[]> actual, List<byte[]> expected) {
         assertThat(actual).hasSameSizeAs(expected);
         for (int i = 0; i < expected.size(); i++) {
-            assertThat(Arrays.equals(actual.get(i), expected.get(i))).as("part %d", i).isTrue();
+            assertThat(Arrays.equals(actual.get(i), expected.get(i)))
+                    .as("part %d", i)
+                    .isTrue();
         }
     }
 }

@@ -51,7 +51,8 @@ class MemorySafetyTest {
                         .isInstanceOf(IllegalStateException.class);
                 assertThat(thrownBy(() -> comm.allReduceAsync(buffer, ReduceOp.SUM)))
                         .isInstanceOf(IllegalStateException.class);
-                assertThat(thrownBy(() -> run(() -> comm.send(buffer, 0, 0)))).isInstanceOf(IllegalStateException.class);
+                assertThat(thrownBy(() -> run(() -> comm.send(buffer, 0, 0))))
+                        .isInstanceOf(IllegalStateException.class);
             }
             assertUsable(comm);
         });
@@ -124,7 +125,10 @@ class MemorySafetyTest {
         });
     }
 
-    /** What was started before runs first, on whichever thread; the confined memory of the call behind it is still its owner's. */
+    /**
+     * What was started before runs first, on whichever thread; the confined memory of the call behind it is still its
+     * owner's.
+     */
     @Test
     void shouldRunConfinedMemoryBehindAStartedOperation() {
         World.local(2).run(comm -> {

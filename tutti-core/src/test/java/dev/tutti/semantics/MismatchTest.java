@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * One rank calls something else than the others. Whoever is inside, or calls anything later, gets the same exception, whose text
- * says who called what; whoever got through has the right result.
+ * One rank calls something else than the others. Whoever is inside, or calls anything later, gets the same exception,
+ * whose text says who called what; whoever got through has the right result.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class MismatchTest {
@@ -43,37 +43,138 @@ class MismatchTest {
         for (int count : COUNTS) {
             String n = " of " + count + " int32";
             String more = " of " + (count + 1) + " int32";
-            cases.add(new Case("allReduce vs barrier" + n, c -> sum(c, count), Communicator::barrier, "allReduce" + n + " sum", "barrier"));
-            cases.add(new Case("barrier vs allReduce" + n, Communicator::barrier, c -> sum(c, count), "barrier", "allReduce" + n + " sum"));
-            cases.add(new Case("allReduce vs broadcast" + n, c -> sum(c, count), c -> c.broadcast(ints(count), 0), "allReduce" + n + " sum", "broadcast" + n + " root 0"));
-            cases.add(new Case("scan vs exscan" + n, c -> c.scan(ints(count), ints(count), ReduceOp.SUM), c -> c.exscan(ints(count), ints(count), ReduceOp.SUM), "scan" + n, "exscan" + n));
-            cases.add(new Case("allReduce count" + n, c -> sum(c, count), c -> sum(c, count + 1), "allReduce" + n, "allReduce" + more));
-            cases.add(new Case("reduce count" + n, c -> c.reduce(ints(count), ReduceOp.SUM, 0), c -> c.reduce(ints(count + 1), ReduceOp.SUM, 0), "reduce" + n, "reduce" + more));
-            cases.add(new Case("allGather count" + n, c -> c.allGather(ints(count), ints(count * c.size())), c -> c.allGather(ints(count + 1), ints((count + 1) * c.size())), "allGather" + n, "allGather" + more));
-            cases.add(new Case("reduceScatter count" + n, c -> c.reduceScatter(ints(count * c.size()), ReduceOp.SUM), c -> c.reduceScatter(ints((count + 1) * c.size()), ReduceOp.SUM), "reduceScatter" + n, "reduceScatter" + more));
-            cases.add(new Case("allToAll count" + n, c -> c.allToAll(ints(count * c.size()), ints(count * c.size())), c -> c.allToAll(ints((count + 1) * c.size()), ints((count + 1) * c.size())), "allToAll" + n, "allToAll" + more));
-            cases.add(new Case("scan count" + n, c -> c.scan(ints(count), ints(count), ReduceOp.SUM), c -> c.scan(ints(count + 1), ints(count + 1), ReduceOp.SUM), "scan" + n, "scan" + more));
-            cases.add(new Case("type of the same width" + n, c -> sum(c, count), c -> c.allReduce(new float[count], ReduceOp.SUM), "allReduce of " + count + " int32 sum", "allReduce of " + count + " float32 sum"));
-            cases.add(new Case("type of another width" + n, c -> sum(c, count), c -> c.allReduce(new long[count], ReduceOp.SUM), "allReduce of " + count + " int32 sum", "allReduce of " + count + " int64 sum"));
-            cases.add(new Case("operator" + n, c -> sum(c, count), c -> c.allReduce(ints(count), ReduceOp.MAX), "allReduce of " + count + " int32 sum", "allReduce of " + count + " int32 max"));
-            cases.add(new Case("started" + n, c -> c.allReduceAsync(ints(count), ReduceOp.SUM).await(), c -> c.allReduceAsync(ints(count), ReduceOp.MIN).await(), "allReduce of " + count + " int32 sum", "allReduce of " + count + " int32 min"));
-            cases.add(new Case("order" + n, c -> {
-                sum(c, count);
-                c.broadcast(ints(count), 0);
-            }, c -> {
-                c.broadcast(ints(count), 0);
-                sum(c, count);
-            }, "allReduce" + n + " sum", "broadcast" + n + " root 0"));
-            cases.add(new Case("one operation more" + n, c -> sum(c, count), c -> {
-                sum(c, count);
-                c.allReduce(ints(count), ReduceOp.PROD);
-            }, "barrier", "allReduce" + n + " prod"));
-            cases.add(new Case("counts of allGatherV" + n, c -> gatherAllV(c, count, 0), c -> gatherAllV(c, count, 1), "allGather", "counts"));
-            cases.add(new Case("counts of reduceScatterV" + n, c -> reduceScatterV(c, count, 0), c -> reduceScatterV(c, count, 1), "reduceScatter", "counts"));
+            cases.add(new Case(
+                    "allReduce vs barrier" + n,
+                    c -> sum(c, count),
+                    Communicator::barrier,
+                    "allReduce" + n + " sum",
+                    "barrier"));
+            cases.add(new Case(
+                    "barrier vs allReduce" + n,
+                    Communicator::barrier,
+                    c -> sum(c, count),
+                    "barrier",
+                    "allReduce" + n + " sum"));
+            cases.add(new Case(
+                    "allReduce vs broadcast" + n,
+                    c -> sum(c, count),
+                    c -> c.broadcast(ints(count), 0),
+                    "allReduce" + n + " sum",
+                    "broadcast" + n + " root 0"));
+            cases.add(new Case(
+                    "scan vs exscan" + n,
+                    c -> c.scan(ints(count), ints(count), ReduceOp.SUM),
+                    c -> c.exscan(ints(count), ints(count), ReduceOp.SUM),
+                    "scan" + n,
+                    "exscan" + n));
+            cases.add(new Case(
+                    "allReduce count" + n,
+                    c -> sum(c, count),
+                    c -> sum(c, count + 1),
+                    "allReduce" + n,
+                    "allReduce" + more));
+            cases.add(new Case(
+                    "reduce count" + n,
+                    c -> c.reduce(ints(count), ReduceOp.SUM, 0),
+                    c -> c.reduce(ints(count + 1), ReduceOp.SUM, 0),
+                    "reduce" + n,
+                    "reduce" + more));
+            cases.add(new Case(
+                    "allGather count" + n,
+                    c -> c.allGather(ints(count), ints(count * c.size())),
+                    c -> c.allGather(ints(count + 1), ints((count + 1) * c.size())),
+                    "allGather" + n,
+                    "allGather" + more));
+            cases.add(new Case(
+                    "reduceScatter count" + n,
+                    c -> c.reduceScatter(ints(count * c.size()), ReduceOp.SUM),
+                    c -> c.reduceScatter(ints((count + 1) * c.size()), ReduceOp.SUM),
+                    "reduceScatter" + n,
+                    "reduceScatter" + more));
+            cases.add(new Case(
+                    "allToAll count" + n,
+                    c -> c.allToAll(ints(count * c.size()), ints(count * c.size())),
+                    c -> c.allToAll(ints((count + 1) * c.size()), ints((count + 1) * c.size())),
+                    "allToAll" + n,
+                    "allToAll" + more));
+            cases.add(new Case(
+                    "scan count" + n,
+                    c -> c.scan(ints(count), ints(count), ReduceOp.SUM),
+                    c -> c.scan(ints(count + 1), ints(count + 1), ReduceOp.SUM),
+                    "scan" + n,
+                    "scan" + more));
+            cases.add(new Case(
+                    "type of the same width" + n,
+                    c -> sum(c, count),
+                    c -> c.allReduce(new float[count], ReduceOp.SUM),
+                    "allReduce of " + count + " int32 sum",
+                    "allReduce of " + count + " float32 sum"));
+            cases.add(new Case(
+                    "type of another width" + n,
+                    c -> sum(c, count),
+                    c -> c.allReduce(new long[count], ReduceOp.SUM),
+                    "allReduce of " + count + " int32 sum",
+                    "allReduce of " + count + " int64 sum"));
+            cases.add(new Case(
+                    "operator" + n,
+                    c -> sum(c, count),
+                    c -> c.allReduce(ints(count), ReduceOp.MAX),
+                    "allReduce of " + count + " int32 sum",
+                    "allReduce of " + count + " int32 max"));
+            cases.add(new Case(
+                    "started" + n,
+                    c -> c.allReduceAsync(ints(count), ReduceOp.SUM).await(),
+                    c -> c.allReduceAsync(ints(count), ReduceOp.MIN).await(),
+                    "allReduce of " + count + " int32 sum",
+                    "allReduce of " + count + " int32 min"));
+            cases.add(new Case(
+                    "order" + n,
+                    c -> {
+                        sum(c, count);
+                        c.broadcast(ints(count), 0);
+                    },
+                    c -> {
+                        c.broadcast(ints(count), 0);
+                        sum(c, count);
+                    },
+                    "allReduce" + n + " sum",
+                    "broadcast" + n + " root 0"));
+            cases.add(new Case(
+                    "one operation more" + n,
+                    c -> sum(c, count),
+                    c -> {
+                        sum(c, count);
+                        c.allReduce(ints(count), ReduceOp.PROD);
+                    },
+                    "barrier",
+                    "allReduce" + n + " prod"));
+            cases.add(new Case(
+                    "counts of allGatherV" + n,
+                    c -> gatherAllV(c, count, 0),
+                    c -> gatherAllV(c, count, 1),
+                    "allGather",
+                    "counts"));
+            cases.add(new Case(
+                    "counts of reduceScatterV" + n,
+                    c -> reduceScatterV(c, count, 0),
+                    c -> reduceScatterV(c, count, 1),
+                    "reduceScatter",
+                    "counts"));
         }
-        cases.add(new Case("split vs barrier", c -> c.split(0, 0), Communicator::barrier, "allGather of 2 int64", "barrier"));
-        cases.add(new Case("function", c -> c.allReduce(ints(5), function("first")), c -> c.allReduce(ints(5), function("second")), "allReduce of 5 int32 user function", "allReduce of 5 int32 user function"));
-        cases.add(new Case("function with the same hash code", c -> c.allReduce(ints(5), function("Aa")), c -> c.allReduce(ints(5), function("BB")), "allReduce of 5 int32 user function", "allReduce of 5 int32 user function"));
+        cases.add(new Case(
+                "split vs barrier", c -> c.split(0, 0), Communicator::barrier, "allGather of 2 int64", "barrier"));
+        cases.add(new Case(
+                "function",
+                c -> c.allReduce(ints(5), function("first")),
+                c -> c.allReduce(ints(5), function("second")),
+                "allReduce of 5 int32 user function",
+                "allReduce of 5 int32 user function"));
+        cases.add(new Case(
+                "function with the same hash code",
+                c -> c.allReduce(ints(5), function("Aa")),
+                c -> c.allReduce(ints(5), function("BB")),
+                "allReduce of 5 int32 user function",
+                "allReduce of 5 int32 user function"));
         return cases;
     }
 
@@ -127,64 +228,6 @@ class MismatchTest {
                     each.oddText,
                     "'world'");
         }
-    }
-
-    @ParameterizedTest
-    @MethodSource("roots")
-    void shouldTellEveryRankWhenRootsDiffer(RankBodyWithRoot body, String name) {
-        for (int count : COUNTS) {
-            for (int ranks : new int[] {2, 3, 5}) {
-                int odd = ranks - 1;
-                Outcomes outcomes = Outcomes.of(ranks, comm -> {
-                    body.run(comm, count, comm.rank() == odd ? 1 : 0);
-                    comm.barrier();
-                    comm.barrier();
-                    comm.barrier();
-                });
-                outcomes.assertAll(
-                        MismatchException.class,
-                        "rank " + odd + " called " + name + " of " + count,
-                        "root 0",
-                        "root 1");
-            }
-        }
-    }
-
-    /** A call with a root. */
-    @FunctionalInterface
-    interface RankBodyWithRoot {
-        void run(Communicator comm, int count, int root);
-    }
-
-    static List<Object[]> roots() {
-        return List.of(
-                new Object[] {(RankBodyWithRoot) (c, n, root) -> c.broadcast(ints(n), root), "broadcast"},
-                new Object[] {(RankBodyWithRoot) (c, n, root) -> c.reduce(ints(n), ReduceOp.SUM, root), "reduce"},
-                new Object[] {
-                    (RankBodyWithRoot) (c, n, root) -> c.gather(ints(n), c.rank() == root ? ints(n * c.size()) : null, root),
-                    "gather"
-                },
-                new Object[] {
-                    (RankBodyWithRoot) (c, n, root) -> c.scatter(c.rank() == root ? ints(n * c.size()) : null, ints(n), root),
-                    "scatter"
-                });
-    }
-
-    @Test
-    void shouldFindOutLaterWhenNobodyHadToWait() {
-        // Two roots send, nobody receives: each is through at once, and the next call tells.
-        Outcomes outcomes = Outcomes.of(2, comm -> {
-            int[] mine = {comm.rank()};
-            comm.broadcast(mine, comm.rank());
-            assertThat(mine).containsExactly(comm.rank());
-            assertThat(Outcomes.thrownBy(() -> {
-                        comm.allReduce(new int[1], ReduceOp.SUM);
-                        return null;
-                    }))
-                    .isInstanceOf(MismatchException.class);
-            comm.barrier();
-        });
-        outcomes.assertAll(MismatchException.class, "rank 0 called broadcast of 1 int32 root 0", "rank 1 called broadcast of 1 int32 root 1");
     }
 
     @Test

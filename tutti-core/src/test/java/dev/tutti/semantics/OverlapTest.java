@@ -44,7 +44,15 @@ class OverlapTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"array", "array and segment", "read-only segment and array", "heap segments", "native", "shared", "own"})
+            strings = {
+                "array",
+                "array and segment",
+                "read-only segment and array",
+                "heap segments",
+                "native",
+                "shared",
+                "own"
+            })
     void shouldRefuseMemoryThatOverlapsInPart(String kind) {
         World.local(2).run(comm -> {
             int next = comm.rank();

@@ -7,7 +7,8 @@ import dev.tutti.World;
 
 /** Memory of Tutti's own, for helpers that have no communicator at hand. */
 final class OwnMemory {
-    private static final Communicator ALONE = World.local(1).named("memory").open().communicator(0);
+    private static final Communicator ALONE =
+            World.local(1).named("memory").open().communicator(0);
 
     private OwnMemory() {}
 

@@ -65,7 +65,9 @@ class ReachabilityTest {
             references.add(segment(comm));
             comm.barrier();
             for (int i = 0; i < references.size(); i++) {
-                assertThat(isCollected(references.get(i))).as("memory of call %d is collected", i).isTrue();
+                assertThat(isCollected(references.get(i)))
+                        .as("memory of call %d is collected", i)
+                        .isTrue();
             }
         });
     }
@@ -104,7 +106,10 @@ class ReachabilityTest {
         return new WeakReference<>(values);
     }
 
-    /** Staging memory of a small call is replaced when a large one needs more; the small one must not go on with the old. */
+    /**
+     * Staging memory of a small call is replaced when a large one needs more; the small one must not go on with the
+     * old.
+     */
     @Test
     void shouldNotUseStagingMemoryThatWasReplaced() {
         World.local(2).run(comm -> {

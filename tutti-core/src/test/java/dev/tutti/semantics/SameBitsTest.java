@@ -56,8 +56,12 @@ class SameBitsTest {
                 List<float[]> second = sums(ranks, count, config);
                 for (int rank = 0; rank < ranks; rank++) {
                     String what = forced + ", " + count + " floats, rank " + rank + " of " + ranks + ", seed " + SEED;
-                    assertThat(Arrays.equals(first.get(rank), first.getFirst())).as("%s: same as rank 0", what).isTrue();
-                    assertThat(Arrays.equals(second.get(rank), first.get(rank))).as("%s: same again", what).isTrue();
+                    assertThat(Arrays.equals(first.get(rank), first.getFirst()))
+                            .as("%s: same as rank 0", what)
+                            .isTrue();
+                    assertThat(Arrays.equals(second.get(rank), first.get(rank)))
+                            .as("%s: same again", what)
+                            .isTrue();
                 }
             }
         }
@@ -74,14 +78,18 @@ class SameBitsTest {
         });
     }
 
-    /** Affine functions x -> a·x + b of integers modulo 2^16, packed into one element; composing them does not commute. */
-    private static final ReduceFunction COMPOSE = new ReduceFunction("compose", DataType.INT32, false, (left, right, count) -> {
-        for (long i = 0; i < count; i++) {
-            int f = left.getAtIndex(ValueLayout.JAVA_INT, i);
-            int g = right.getAtIndex(ValueLayout.JAVA_INT, i);
-            left.setAtIndex(ValueLayout.JAVA_INT, i, compose(f, g));
-        }
-    });
+    /**
+     * Affine functions x -> a·x + b of integers modulo 2^16, packed into one element; composing them does not
+     * commute.
+     */
+    private static final ReduceFunction COMPOSE =
+            new ReduceFunction("compose", DataType.INT32, false, (left, right, count) -> {
+                for (long i = 0; i < count; i++) {
+                    int f = left.getAtIndex(ValueLayout.JAVA_INT, i);
+                    int g = right.getAtIndex(ValueLayout.JAVA_INT, i);
+                    left.setAtIndex(ValueLayout.JAVA_INT, i, compose(f, g));
+                }
+            });
 
     private static int compose(int f, int g) {
         int a = (f >>> 16) * (g >>> 16);

@@ -27,7 +27,8 @@ class SplitTest {
         World.local(7).run(comm -> {
             int rank = comm.rank();
             Communicator part = comm.split(rank % 3, rank);
-            assertThat(members(part, rank)).containsExactly(rank % 3 == 0 ? new int[] {0, 3, 6} : new int[] {rank % 3, rank % 3 + 3});
+            assertThat(members(part, rank))
+                    .containsExactly(rank % 3 == 0 ? new int[] {0, 3, 6} : new int[] {rank % 3, rank % 3 + 3});
             Communicator backwards = comm.split(5, -rank);
             assertThat(members(backwards, rank)).containsExactly(6, 5, 4, 3, 2, 1, 0);
             assertThat(backwards.rank()).isEqualTo(6 - rank);
@@ -88,7 +89,8 @@ class SplitTest {
                 // Each rank splits its communicators on threads of their own, so that the splits cross on their way.
                 List<Communicator> parents = List.of(comm, first, second);
                 List<CompletableFuture<Communicator>> children = parents.stream()
-                        .map(parent -> CompletableFuture.supplyAsync(() -> parent.split(0, parent.rank()), Thread::startVirtualThread))
+                        .map(parent -> CompletableFuture.supplyAsync(
+                                () -> parent.split(0, parent.rank()), Thread::startVirtualThread))
                         .toList();
                 for (int k = 0; k < parents.size(); k++) {
                     Communicator child = children.get((k + comm.rank()) % 3).join();
@@ -98,7 +100,9 @@ class SplitTest {
                 for (int k = 0; k < parents.size(); k++) {
                     int[] all = new int[3];
                     children.get(k).join().allGather(new int[] {comm.rank() + 10 * k}, all);
-                    assertThat(all).containsExactly(k == 2 ? new int[] {22, 21, 20} : new int[] {10 * k, 10 * k + 1, 10 * k + 2});
+                    assertThat(all)
+                            .containsExactly(
+                                    k == 2 ? new int[] {22, 21, 20} : new int[] {10 * k, 10 * k + 1, 10 * k + 2});
                 }
             });
         }

@@ -185,10 +185,12 @@ class StartedTest {
             Prepared prepared = comm.prepareBarrier();
             Work work = prepared.start();
             for (int i = 0; i < 2; i++) {
-                Throwable thrown = i == 0 ? thrownBy(prepared::start) : thrownBy(() -> {
-                    prepared.run();
-                    return null;
-                });
+                Throwable thrown = i == 0
+                        ? thrownBy(prepared::start)
+                        : thrownBy(() -> {
+                            prepared.run();
+                            return null;
+                        });
                 assertThat(thrown).isInstanceOf(TuttiException.class).hasMessageContaining("still running");
                 assertThat(((TuttiException) thrown).category()).isEqualTo(TuttiException.Category.USAGE);
             }

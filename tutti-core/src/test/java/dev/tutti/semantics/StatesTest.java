@@ -34,14 +34,18 @@ class StatesTest {
         Map<String, Callable<?>> calls = new LinkedHashMap<>();
         calls.put("blocking", () -> run(() -> comm.allReduce(buffer, ReduceOp.SUM)));
         calls.put("barrier", () -> run(comm::barrier));
-        calls.put("started", () -> run(() -> comm.allReduceAsync(buffer, ReduceOp.SUM).await()));
+        calls.put(
+                "started",
+                () -> run(() -> comm.allReduceAsync(buffer, ReduceOp.SUM).await()));
         calls.put("prepared run", () -> run(prepared::run));
         calls.put("prepared start", () -> run(() -> prepared.start().await()));
-        calls.put("group", () -> run(() -> {
-            try (Group group = comm.world().group()) {
-                group.broadcast(comm, buffer, 0);
-            }
-        }));
+        calls.put(
+                "group",
+                () -> run(() -> {
+                    try (Group group = comm.world().group()) {
+                        group.broadcast(comm, buffer, 0);
+                    }
+                }));
         calls.put("split", () -> comm.split(0, 0));
         calls.put("dup", comm::dup);
         calls.put("send", () -> run(() -> comm.send(buffer, 0, 0)));
@@ -67,10 +71,11 @@ class StatesTest {
                 aborted.countDown();
             }
             aborted.await();
-            calls(comm, prepared).forEach((name, call) -> assertThat(thrownBy(call))
-                    .as(name)
-                    .isInstanceOf(AbortedException.class)
-                    .hasMessageContainingAll("rank 1", "'world'", "loss is NaN"));
+            calls(comm, prepared)
+                    .forEach((name, call) -> assertThat(thrownBy(call))
+                            .as(name)
+                            .isInstanceOf(AbortedException.class)
+                            .hasMessageContainingAll("rank 1", "'world'", "loss is NaN"));
             comm.close();
             comm.close();
         });

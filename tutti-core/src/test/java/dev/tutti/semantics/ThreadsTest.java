@@ -31,15 +31,17 @@ class ThreadsTest {
             AtomicInteger done = new AtomicInteger();
             List<CompletableFuture<Void>> threads = new ArrayList<>();
             for (int t = 0; t < 4; t++) {
-                threads.add(CompletableFuture.runAsync(() -> {
-                    for (int i = 0; i < 100; i++) {
-                        // The same call from every thread: whichever comes first on each rank, they fit.
-                        int[] values = {1, 2, 3};
-                        comm.allReduce(values, ReduceOp.SUM);
-                        assertThat(values).containsExactly(3, 6, 9);
-                        done.incrementAndGet();
-                    }
-                }, threads(virtual)));
+                threads.add(CompletableFuture.runAsync(
+                        () -> {
+                            for (int i = 0; i < 100; i++) {
+                                // The same call from every thread: whichever comes first on each rank, they fit.
+                                int[] values = {1, 2, 3};
+                                comm.allReduce(values, ReduceOp.SUM);
+                                assertThat(values).containsExactly(3, 6, 9);
+                                done.incrementAndGet();
+                            }
+                        },
+                        threads(virtual)));
             }
             threads.forEach(CompletableFuture::join);
             assertThat(done).hasValue(400);
@@ -52,11 +54,13 @@ class ThreadsTest {
     void shouldInterleaveTwoCommunicatorsOfTwoThreads(int ranks, boolean virtual) {
         World.local(ranks).run(comm -> {
             try (Communicator copy = comm.dup()) {
-                CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
-                    for (int i = 0; i < 60; i++) {
-                        Exchange.all(copy, 1 + i % 9, i);
-                    }
-                }, threads(virtual));
+                CompletableFuture<Void> other = CompletableFuture.runAsync(
+                        () -> {
+                            for (int i = 0; i < 60; i++) {
+                                Exchange.all(copy, 1 + i % 9, i);
+                            }
+                        },
+                        threads(virtual));
                 for (int i = 0; i < 60; i++) {
                     Exchange.all(comm, 1 + i % 7, 1_000 + i);
                 }

@@ -75,8 +75,9 @@ class TimeoutTest {
                 "0.7s",
                 "arrived: 0",
                 "missing: " + (ranks - 1) + " (last called #2 broadcast of 7 float32 root 0)");
-        outcomes.all().forEach(each -> assertThat(((TuttiException) each).category())
-                .isEqualTo(TuttiException.Category.TIMEOUT));
+        outcomes.all()
+                .forEach(each ->
+                        assertThat(((TuttiException) each).category()).isEqualTo(TuttiException.Category.TIMEOUT));
     }
 
     @Test
@@ -99,20 +100,21 @@ class TimeoutTest {
     void shouldEndWithinTheConfiguredTime() {
         CountDownLatch over = new CountDownLatch(1);
         Outcomes.of(2, config(Config.Key.TIMEOUT, "300ms"), comm -> {
-            if (comm.rank() == 0) {
-                long start = System.nanoTime();
-                assertThat(thrownBy(() -> {
-                            comm.barrier();
-                            return null;
-                        }))
-                        .isInstanceOf(CollectiveTimeoutException.class);
-                long millis = (System.nanoTime() - start) / 1_000_000;
-                over.countDown();
-                assertThat(millis).isBetween(299L, 5_000L);
-            } else {
-                over.await();
-            }
-        }).assertNone();
+                    if (comm.rank() == 0) {
+                        long start = System.nanoTime();
+                        assertThat(thrownBy(() -> {
+                                    comm.barrier();
+                                    return null;
+                                }))
+                                .isInstanceOf(CollectiveTimeoutException.class);
+                        long millis = (System.nanoTime() - start) / 1_000_000;
+                        over.countDown();
+                        assertThat(millis).isBetween(299L, 5_000L);
+                    } else {
+                        over.await();
+                    }
+                })
+                .assertNone();
     }
 
     @ParameterizedTest
@@ -142,7 +144,8 @@ class TimeoutTest {
             assertThat(first.error()).isInstanceOf(CollectiveTimeoutException.class);
             throw (TuttiException) thrown;
         });
-        outcomes.assertAll(CollectiveTimeoutException.class, "allReduce of 10 int32 sum (#1)", "missing: " + (ranks - 1));
+        outcomes.assertAll(
+                CollectiveTimeoutException.class, "allReduce of 10 int32 sum (#1)", "missing: " + (ranks - 1));
     }
 
     @Test

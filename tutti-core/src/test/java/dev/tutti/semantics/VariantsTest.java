@@ -221,7 +221,9 @@ class VariantsTest {
         out.assertElements(
                 0,
                 out.count(),
-                i -> IntStream.range(0, n).map(from -> value(from, comm.rank(), i)).sum(),
+                i -> IntStream.range(0, n)
+                        .map(from -> value(from, comm.rank(), i))
+                        .sum(),
                 "reduceScatterV " + counts);
         out.assertGuards("reduceScatterV");
     }

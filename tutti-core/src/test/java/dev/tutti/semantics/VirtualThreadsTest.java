@@ -16,7 +16,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Virtual threads leave the work to the worker and park: however few carriers there are, nobody keeps one from another. */
+/**
+ * Virtual threads leave the work to the worker and park: however few carriers there are, nobody keeps one from
+ * another.
+ */
 @Timeout(value = 90, unit = TimeUnit.SECONDS)
 class VirtualThreadsTest {
     @Test

@@ -33,8 +33,10 @@ class WorldRunTest {
         assertThat(World.local(ranks).call(Communicator::rank))
                 .containsExactlyElementsOf(IntStream.range(0, ranks).boxed().toList());
         assertThat(World.local(ranks).virtualThreads().call(comm -> comm.size() * 100 + comm.rank()))
-                .containsExactlyElementsOf(
-                        IntStream.range(0, ranks).map(i -> ranks * 100 + i).boxed().toList());
+                .containsExactlyElementsOf(IntStream.range(0, ranks)
+                        .map(i -> ranks * 100 + i)
+                        .boxed()
+                        .toList());
     }
 
     @ParameterizedTest
