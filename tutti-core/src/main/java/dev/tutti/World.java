@@ -1,5 +1,6 @@
 package dev.tutti;
 
+import dev.tutti.algorithm.Algorithms;
 import dev.tutti.channel.Board;
 import dev.tutti.spi.RegionLayout;
 import dev.tutti.spi.Transport;
@@ -187,6 +188,7 @@ public final class World implements AutoCloseable {
         }
 
         private World unrehearsed() {
+            Algorithms.requireKnown(config.text(Config.Key.ALGO), config.text(Config.Key.PROTO));
             return new World(ranks, name, config, new LocalTransport(ranks));
         }
 

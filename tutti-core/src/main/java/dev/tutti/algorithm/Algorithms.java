@@ -35,6 +35,30 @@ public final class Algorithms {
     }
 
     /**
+     * Checks that some collective has an algorithm of this name and protocol, so that a misspelt one is noticed.
+     *
+     * @param name an algorithm, or empty for any
+     * @param protocol a protocol, or empty for any
+     */
+    public static void requireKnown(String name, String protocol) {
+        boolean known = ALL.values().stream()
+                .flatMap(List::stream)
+                .anyMatch(each -> (name.isEmpty() || each.name().equals(name))
+                        && (protocol.isEmpty() || each.protocol().toString().equals(protocol)));
+        if (!known) {
+            throw new IllegalArgumentException("no algorithm is called '" + name + "'"
+                    + (protocol.isEmpty() ? "" : " with protocol '" + protocol + "'") + "; there are "
+                    + ALL.values().stream()
+                            .flatMap(List::stream)
+                            .map(Algorithm::name)
+                            .distinct()
+                            .sorted()
+                            .collect(Collectors.joining(", "))
+                    + "; protocols are simple and packet");
+        }
+    }
+
+    /**
      * One algorithm by its name.
      *
      * @param collective what it computes

@@ -124,4 +124,13 @@ class ConfigTest {
             comm.barrier();
         });
     }
+
+    @Test
+    void shouldRefuseAlgorithmThatNobodyHasWhenWorldIsMade() {
+        Config misspelt = Config.from(Map.of()).with(Config.Key.ALGO, "rnig");
+        assertThatThrownBy(() -> World.local(2).config(misspelt).open())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("rnig")
+                .hasMessageContaining("ring");
+    }
 }
