@@ -128,9 +128,8 @@ class ConfigTest {
     @Test
     void shouldRefuseAlgorithmThatNobodyHasWhenWorldIsMade() {
         Config misspelt = Config.from(Map.of()).with(Config.Key.ALGO, "rnig");
-        assertThatThrownBy(() -> World.local(2).config(misspelt).open())
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("rnig")
-                .hasMessageContaining("ring");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> World.local(2).config(misspelt).open())
+                .withMessageContainingAll("rnig", "ring");
     }
 }
