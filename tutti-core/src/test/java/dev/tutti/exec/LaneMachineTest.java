@@ -24,10 +24,14 @@ class LaneMachineTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldTimeOutWhenOneOfSeveralPeersIsMissing(boolean stepped) throws InterruptedException {
-        Ranks ranks = new Ranks(SIZE, 64 << 10, 64 << 10, 0, call -> Algorithms.find(
-                        call.collective(), "one-shot", Protocol.SIMPLE)
-                .orElseThrow()
-                .plan(SIZE, 0, 2));
+        Ranks ranks = new Ranks(
+                SIZE,
+                64 << 10,
+                64 << 10,
+                0,
+                call -> Algorithms.find(call.collective(), "one-shot", Protocol.SIMPLE)
+                        .orElseThrow()
+                        .plan(SIZE, 0, 2));
         ranks.run(rank -> {
             if (rank.rank == SIZE - 1) {
                 return;

@@ -51,7 +51,8 @@ class MemoryLifeTest {
             Buffer part = buffer.slice(10, 20);
             buffer.close();
             assertThatThrownBy(() -> comm.allReduce(part, ReduceOp.SUM)).isInstanceOf(IllegalStateException.class);
-            assertThatThrownBy(() -> comm.allReduce(List.of(part), ReduceOp.SUM)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> comm.allReduce(List.of(part), ReduceOp.SUM))
+                    .isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> comm.allReduceAsync(part, ReduceOp.SUM)).isInstanceOf(IllegalStateException.class);
             comm.barrier();
         });

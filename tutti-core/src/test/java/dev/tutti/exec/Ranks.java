@@ -17,7 +17,6 @@ final class Ranks {
             .duration(Config.Key.TIMEOUT)
             .toNanos();
 
-
     /** What a rank does. */
     interface Body {
         void run(Rank rank) throws Exception;

@@ -34,7 +34,8 @@ class SlowFoldTest {
                     accumulator.setAtIndex(
                             ValueLayout.JAVA_LONG,
                             i,
-                            accumulator.getAtIndex(ValueLayout.JAVA_LONG, i) + input.getAtIndex(ValueLayout.JAVA_LONG, i));
+                            accumulator.getAtIndex(ValueLayout.JAVA_LONG, i)
+                                    + input.getAtIndex(ValueLayout.JAVA_LONG, i));
                 }
             }));
 

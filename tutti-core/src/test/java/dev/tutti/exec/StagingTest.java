@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class StagingTest {
     private static Plan oneShot(Call call) {
-        return Algorithms.find(call.collective(), "one-shot", Protocol.SIMPLE).orElseThrow().plan(2, 0, 1);
+        return Algorithms.find(call.collective(), "one-shot", Protocol.SIMPLE)
+                .orElseThrow()
+                .plan(2, 0, 1);
     }
 
     private static Call call(float[] x) {

@@ -44,7 +44,8 @@ class WaysTest {
             for (Way way : List.of(Way.INTERPRETER, Way.LANES, Way.STEPPED)) {
                 Map<String, byte[]> actual = run(collective, size, way);
                 assertThat(actual.keySet()).isEqualTo(expected.keySet());
-                actual.forEach((name, bits) -> assertThat(bits).as(way + " " + name).isEqualTo(expected.get(name)));
+                actual.forEach(
+                        (name, bits) -> assertThat(bits).as(way + " " + name).isEqualTo(expected.get(name)));
             }
         }
     }
@@ -100,8 +101,8 @@ class WaysTest {
         } else {
             rank.execution.run(call);
         }
-        byte[] result = Arrays.copyOf(
-                out.toArray(ValueLayout.JAVA_BYTE), (int) (bytes * each.collective.outputBlocks(size)));
+        byte[] result =
+                Arrays.copyOf(out.toArray(ValueLayout.JAVA_BYTE), (int) (bytes * each.collective.outputBlocks(size)));
         assertThat(in.byteSize()).isPositive();
         return result;
     }

@@ -20,7 +20,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(30)
 class WrapTest {
     private static Plan packets(Call call, int size) {
-        return Algorithms.find(call.collective(), "one-shot", Protocol.PACKET).orElseThrow().plan(size, call.root(), 1);
+        return Algorithms.find(call.collective(), "one-shot", Protocol.PACKET)
+                .orElseThrow()
+                .plan(size, call.root(), 1);
     }
 
     @ParameterizedTest

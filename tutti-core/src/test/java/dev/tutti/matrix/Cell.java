@@ -75,7 +75,8 @@ record Cell(
     Algorithm planned() {
         return Algorithms.of(operation.collective).stream()
                 .filter(each -> algorithm.equals(AUTO) || each.name().equals(algorithm))
-                .filter(each -> protocol.equals(AUTO) || each.protocol().toString().equals(protocol))
+                .filter(each ->
+                        protocol.equals(AUTO) || each.protocol().toString().equals(protocol))
                 .findFirst()
                 .orElseThrow();
     }
@@ -178,5 +179,4 @@ record Cell(
                 Setting.valueOf(values.get("setting")),
                 Integer.parseInt(values.get("variant")));
     }
-
 }

@@ -29,6 +29,7 @@ final class Contents {
     boolean hasOut = true;
     /** Ragged operations: lengths and places of the blocks of input and output. */
     long[] inCounts = {};
+
     long[] inOffsets = {};
     long[] outCounts = {};
     long[] outOffsets = {};
@@ -125,8 +126,7 @@ final class Contents {
         outOffsets = offsets(outCounts, gaps);
         outTotal = end(outCounts, outOffsets);
         for (int peer = 0; peer < ranks; peer++) {
-            out.add(new Block(
-                    outOffsets[peer], outCounts[peer], rows.input(peer), logical(counts[peer])[rank]));
+            out.add(new Block(outOffsets[peer], outCounts[peer], rows.input(peer), logical(counts[peer])[rank]));
         }
     }
 
@@ -194,8 +194,7 @@ final class Contents {
     /** What one buffer for input and output holds before; also where the operation is not done in place on this rank. */
     List<Block> inPlaceBefore() {
         return switch (cell.operation().collective) {
-            case ALL_GATHER, GATHER ->
-                hasIn && hasOut ? List.of(moved(in.getFirst(), outOffsets[rank])) : in;
+            case ALL_GATHER, GATHER -> hasIn && hasOut ? List.of(moved(in.getFirst(), outOffsets[rank])) : in;
             default -> in;
         };
     }

@@ -91,7 +91,8 @@ final class FullMatrix {
         MatrixRun run = new MatrixRun(start + (long) (minutes * TimeUnit.MINUTES.toNanos(1)));
         note(run.run(sample.cells()));
         int sampled = run.done();
-        // Cells that share a world run faster, cells of many worlds cover more: the less time there is, the fewer at once.
+        // Cells that share a world run faster, cells of many worlds cover more: the less time there is, the fewer at
+        // once.
         int batch = (int) Math.clamp(minutes * LEAST_BATCH, LEAST_BATCH, MOST_BATCH);
         boolean more = sampled == sample.cells().size();
         for (int next = 0; more && next < cells.length && run.failures().size() < MOST_FAILURES; next += batch) {
@@ -117,13 +118,20 @@ final class FullMatrix {
         System.out.printf("%-12s %8s %8s%n", "axis", "covered", "values");
         for (Axis axis : Axis.values()) {
             Set<Object> covered = seen.getOrDefault(axis, Set.of());
-            List<?> missing = axis.values.stream().filter(value -> !covered.contains(value)).toList();
+            List<?> missing = axis.values.stream()
+                    .filter(value -> !covered.contains(value))
+                    .toList();
             System.out.printf(
                     "%-12s %8d %8d%s%n",
                     axis, covered.size(), axis.values.size(), missing.isEmpty() ? "" : "   not " + missing);
         }
         System.out.printf(
                 "cells: %,d for all pairs, %,d of %,d; %,d worlds, %.0f s, %d failures%n",
-                sampled, run.done() - sampled, cells.length, run.worlds(), seconds, run.failures().size());
+                sampled,
+                run.done() - sampled,
+                cells.length,
+                run.worlds(),
+                seconds,
+                run.failures().size());
     }
 }

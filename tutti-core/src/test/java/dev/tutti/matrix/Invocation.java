@@ -84,10 +84,7 @@ record Invocation(Cell cell, Contents contents, Communicator comm, Slot in, Slot
             }
             case GATHER -> comm.gather(cell.inPlace() && isRoot ? null : a, cell.inPlace() && isRoot ? a : b, root);
             case SCATTER ->
-                comm.scatter(
-                        cell.inPlace() && !isRoot ? null : a,
-                        cell.inPlace() ? (isRoot ? null : a) : b,
-                        root);
+                comm.scatter(cell.inPlace() && !isRoot ? null : a, cell.inPlace() ? (isRoot ? null : a) : b, root);
             case ALL_TO_ALL -> comm.allToAll(a, cell.inPlace() ? a : b);
             case SCAN -> comm.scan(a, cell.inPlace() ? a : b, op);
             case EXSCAN -> comm.exscan(a, cell.inPlace() ? a : b, op);
@@ -95,8 +92,7 @@ record Invocation(Cell cell, Contents contents, Communicator comm, Slot in, Slot
             case REDUCE_SCATTER_V -> comm.reduceScatterV(a, b, contents.inCounts, op);
             case GATHER_V -> comm.gatherV(a, b, isRoot ? contents.outCounts : null, isRoot ? outOffsets() : null, root);
             case SCATTER_V -> comm.scatterV(a, isRoot ? contents.inCounts : null, isRoot ? inOffsets() : null, b, root);
-            case ALL_TO_ALL_V ->
-                comm.allToAllV(a, contents.inCounts, inOffsets(), b, contents.outCounts, outOffsets());
+            case ALL_TO_ALL_V -> comm.allToAllV(a, contents.inCounts, inOffsets(), b, contents.outCounts, outOffsets());
         }
     }
 

@@ -53,7 +53,8 @@ final class MatrixRun {
      */
     List<Cell> run(List<Cell> cells) {
         Map<Cell.WorldKey, List<Cell>> byWorld = new LinkedHashMap<>();
-        cells.forEach(cell -> byWorld.computeIfAbsent(cell.world(), _ -> new ArrayList<>()).add(cell));
+        cells.forEach(cell ->
+                byWorld.computeIfAbsent(cell.world(), _ -> new ArrayList<>()).add(cell));
         List<Cell> ran = new ArrayList<>();
         for (Map.Entry<Cell.WorldKey, List<Cell>> group : byWorld.entrySet()) {
             if (System.nanoTime() - deadlineNanos > 0 || (FAIL_FAST && !failures.isEmpty())) {
@@ -106,7 +107,8 @@ final class MatrixRun {
     }
 
     private static Config config(Cell.WorldKey key) {
-        Config config = key.setting().apply(Config.fromEnvironment())
+        Config config = key.setting()
+                .apply(Config.fromEnvironment())
                 .with(Config.Key.TIMEOUT, TIMEOUT)
                 .with(Config.Key.LANES, "" + key.lanes());
         if (!key.algorithm().equals(Cell.AUTO)) {

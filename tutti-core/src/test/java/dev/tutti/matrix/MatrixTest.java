@@ -23,7 +23,8 @@ class MatrixTest {
         long start = System.nanoTime();
         Sampler.Sample sample = alone == null ? new Sampler(seed).pairs() : null;
         List<Cell> cells = sample == null ? List.of(Cell.parse(alone)) : sample.cells();
-        MatrixRun run = new MatrixRun(start + TimeUnit.SECONDS.toNanos(Integer.getInteger("tutti.matrix.seconds", 240)));
+        MatrixRun run =
+                new MatrixRun(start + TimeUnit.SECONDS.toNanos(Integer.getInteger("tutti.matrix.seconds", 240)));
         run.run(cells);
         System.out.printf(
                 "matrix: seed %d, %,d of %,d cells in %,d worlds, %s pairs of values, %.1f s, %d failures%n",
@@ -42,6 +43,8 @@ class MatrixTest {
     @EnabledIfSystemProperty(named = "tutti.matrix.minutes", matches = "[0-9.]+")
     void shouldGiveExactResultsWhenAllCellsAreRun() {
         double minutes = Double.parseDouble(System.getProperty("tutti.matrix.minutes"));
-        assertThat(new FullMatrix(seed).run(minutes).stream().limit(20)).as("-Dtutti.seed=" + seed).isEmpty();
+        assertThat(new FullMatrix(seed).run(minutes).stream().limit(20))
+                .as("-Dtutti.seed=" + seed)
+                .isEmpty();
     }
 }

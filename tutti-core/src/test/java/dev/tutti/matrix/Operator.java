@@ -41,7 +41,10 @@ enum Operator {
     ReduceOp of(DataType type, int rank) {
         return isUser()
                 ? ReduceOp.of(new ReduceFunction(
-                        name() + type, type, this == USER, (accumulator, input, count) -> fold(type, accumulator, input, count)))
+                        name() + type,
+                        type,
+                        this == USER,
+                        (accumulator, input, count) -> fold(type, accumulator, input, count)))
                 : ExactData.operator(kind(), rank);
     }
 

@@ -15,7 +15,8 @@ record Route(Operation operation, String algorithm, String protocol) {
             all.add(new Route(operation, Cell.AUTO, Cell.AUTO));
             for (Algorithm algorithm : Algorithms.of(operation.collective)) {
                 if (algorithm.ragged() || !operation.isRagged()) {
-                    all.add(new Route(operation, algorithm.name(), algorithm.protocol().toString()));
+                    all.add(new Route(
+                            operation, algorithm.name(), algorithm.protocol().toString()));
                 }
             }
         }

@@ -4,7 +4,6 @@ import dev.tutti.DataType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-
 import java.util.List;
 import java.util.Random;
 
@@ -36,16 +35,16 @@ final class Sampler {
         // What the route rules out is not worth trying.
         Route route = Route.ALL.get(point[Axis.ROUTE.ordinal()]);
         if (fixed[Axis.OPERATOR.ordinal()] < 0) {
-            point[Axis.OPERATOR.ordinal()] = route.operation().collective.isReducing()
-                    ? 1 + random.nextInt(Operator.values().length - 1)
-                    : 0;
+            point[Axis.OPERATOR.ordinal()] =
+                    route.operation().collective.isReducing() ? 1 + random.nextInt(Operator.values().length - 1) : 0;
         }
         if (fixed[Axis.ROOT.ordinal()] < 0 && !route.operation().collective.isRooted()) {
             point[Axis.ROOT.ordinal()] = 0;
         }
         if (fixed[Axis.IN_PLACE.ordinal()] < 0) {
             boolean either = route.operation().hasInPlace() && route.operation().hasOutOfPlace();
-            point[Axis.IN_PLACE.ordinal()] = either ? random.nextInt(2) : route.operation().hasInPlace() ? 1 : 0;
+            point[Axis.IN_PLACE.ordinal()] =
+                    either ? random.nextInt(2) : route.operation().hasInPlace() ? 1 : 0;
         }
         if (route.operation() == Operation.BARRIER) {
             set(point, fixed, Axis.TYPE, DataType.INT8.ordinal());
@@ -68,7 +67,7 @@ final class Sampler {
         int ranks = (Integer) Axis.RANKS.values.get(point[Axis.RANKS.ordinal()]);
         int root = switch (point[Axis.ROOT.ordinal()]) {
             case 0 -> 0;
-            case 1 -> ranks / 2;
+            case 1 -> ranks > 2 ? 1 + variant % (ranks - 2) : 0;
             default -> ranks - 1;
         };
         return new Cell(
@@ -114,7 +113,9 @@ final class Sampler {
             int[] point = any(fixed);
             Cell cell = point == null ? null : cell(point, variant);
             // A forced algorithm may not be able to run the user's functions.
-            if (cell != null && cell.algorithm().equals(Cell.AUTO) && !cell.operator().isUser()) {
+            if (cell != null
+                    && cell.algorithm().equals(Cell.AUTO)
+                    && !cell.operator().isUser()) {
                 return cell;
             }
         }

@@ -107,7 +107,8 @@ class SequenceTest {
         }
     }
 
-    private static void note(ConcurrentLinkedQueue<String> wrong, Communicator world, int step, Cell cell, String what) {
+    private static void note(
+            ConcurrentLinkedQueue<String> wrong, Communicator world, int step, Cell cell, String what) {
         if (what != null) {
             wrong.add("rank " + world.rank() + " before step " + step + ": " + what + " in " + cell);
         }

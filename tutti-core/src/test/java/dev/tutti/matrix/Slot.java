@@ -14,7 +14,8 @@ import java.util.List;
  * @param whole the memory with its canaries
  * @param from where the buffer begins in it
  */
-record Slot(Placement placement, Buffer buffer, Object direct, MemorySegment whole, long from) implements AutoCloseable {
+record Slot(Placement placement, Buffer buffer, Object direct, MemorySegment whole, long from)
+        implements AutoCloseable {
     static final byte POISON = 0x5A;
 
     private MemorySegment data() {
@@ -35,7 +36,8 @@ record Slot(Placement placement, Buffer buffer, Object direct, MemorySegment who
         DataType type = buffer.type();
         int width = type.bytes();
         long next = 0;
-        for (Block block : blocks.stream().sorted(Comparator.comparingLong(Block::offset)).toList()) {
+        for (Block block :
+                blocks.stream().sorted(Comparator.comparingLong(Block::offset)).toList()) {
             MemorySegment actual = data().asSlice(block.offset() * width, block.count() * width);
             long wrong = block.row().firstWrong(actual, block.index());
             if (wrong >= 0) {

@@ -152,6 +152,7 @@ final class Trial {
     private static List<Block> cut(List<Block> whole, long from, long count) {
         return whole.isEmpty()
                 ? List.of()
-                : List.of(new Block(0, count, whole.getFirst().row(), whole.getFirst().index() + from));
+                : List.of(new Block(
+                        0, count, whole.getFirst().row(), whole.getFirst().index() + from));
     }
 }

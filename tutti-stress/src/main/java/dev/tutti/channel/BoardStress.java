@@ -123,7 +123,10 @@ public final class BoardStress {
         @Actor
         public void poll(I_Result result) {
             if (second.isAborted()) {
-                result.r1 = second.abortReason() == Board.Reason.ABORTED && second.abortText().equals("enough") ? 1 : -1;
+                result.r1 = second.abortReason() == Board.Reason.ABORTED
+                                && second.abortText().equals("enough")
+                        ? 1
+                        : -1;
             }
         }
     }

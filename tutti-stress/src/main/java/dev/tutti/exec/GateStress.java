@@ -66,6 +66,10 @@ public final class GateStress {
             GATE.enter();
             if (!closing) {
                 GATE.uses(owner, 0);
+                // An operation takes a while.
+                for (int i = 0; i < 10; i++) {
+                    Thread.onSpinWait();
+                }
                 result.r1 = freed ? -1 : 1;
             }
             GATE.exit();

@@ -22,7 +22,8 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @State
 public class RingStress {
     private static final int LONGEST_WORDS = 40;
-    private static final long RING = Arena.global().allocate(RingDescriptor.BYTES, 128).address();
+    private static final long RING =
+            Arena.global().allocate(RingDescriptor.BYTES, 128).address();
     private static final RingWriter WRITER = new RingWriter(RING);
     private static final RingReader READER = new RingReader(RING);
 
