@@ -476,9 +476,8 @@ public final class GenerateKernels {
         String unkey(String a, String r) {
             String text = "R = " + flip() + ";\n";
             if (this == ORDERED_E5M2) {
-                text +=
-                        "R = R.lanewise(VectorOperators.SUB, (S) 1, R.and(Byte.MAX_VALUE)"
-                                + ".compare(VectorOperators.EQ, (S) 0x7C));\n";
+                text += "R = R.lanewise(VectorOperators.SUB, (S) 1, R.and(Byte.MAX_VALUE)"
+                        + ".compare(VectorOperators.EQ, (S) 0x7C));\n";
             }
             return text.replaceAll("\\bX\\b", a).replaceAll("\\bR\\b", r);
         }

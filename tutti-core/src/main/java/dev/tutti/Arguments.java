@@ -18,8 +18,8 @@ final class Arguments {
             case double[] _ -> 8;
             case long[] _ -> 8;
             default ->
-                throw new IllegalArgumentException(
-                        "expected a primitive numeric array, got " + array.getClass().getSimpleName());
+                throw new IllegalArgumentException("expected a primitive numeric array, got "
+                        + array.getClass().getSimpleName());
         };
     }
 
@@ -40,8 +40,8 @@ final class Arguments {
         Objects.requireNonNull(segment, what);
         Objects.requireNonNull(type, "type");
         if (segment.byteSize() % type.bytes() != 0) {
-            throw new IllegalArgumentException(what + " has " + segment.byteSize() + " bytes, which is no multiple of the "
-                    + type.bytes() + " bytes of a " + type);
+            throw new IllegalArgumentException(what + " has " + segment.byteSize()
+                    + " bytes, which is no multiple of the " + type.bytes() + " bytes of a " + type);
         }
         return segment.byteSize() / type.bytes();
     }
@@ -62,13 +62,15 @@ final class Arguments {
         }
         Objects.requireNonNull(memory, what);
         if (elementBytes(memory) != type.bytes()) {
-            throw new IllegalArgumentException(what + ": " + memory.getClass().getSimpleName() + " cannot hold " + type);
+            throw new IllegalArgumentException(
+                    what + ": " + memory.getClass().getSimpleName() + " cannot hold " + type);
         }
         return java.lang.reflect.Array.getLength(memory);
     }
 
     /** Lets an operand describe memory. */
-    static void describe(Operand operand, Object memory, DataType type, String what, boolean written, boolean background) {
+    static void describe(
+            Operand operand, Object memory, DataType type, String what, boolean written, boolean background) {
         MemorySegment segment;
         if (memory instanceof Buffer buffer) {
             buffer.describe(operand);
@@ -101,8 +103,9 @@ final class Arguments {
             throw new IllegalArgumentException(what + " is read-only");
         }
         if (background && Operand.isConfined(segment)) {
-            throw new IllegalArgumentException(what + " is of a confined arena, which only its owner may use: make a blocking "
-                    + "call, or take the memory from an automatic or shared arena or comm.allocate");
+            throw new IllegalArgumentException(
+                    what + " is of a confined arena, which only its owner may use: make a blocking "
+                            + "call, or take the memory from an automatic or shared arena or comm.allocate");
         }
         if (!segment.isAccessibleBy(Thread.currentThread())) {
             throw new IllegalArgumentException(what + " is of a confined arena that belongs to another thread");

@@ -972,7 +972,8 @@ abstract sealed class BlockingCollectives extends PreparedCollectives permits Co
      * @param offsets where each rank's elements begin in the output, or null for one after the other
      * @param root the rank with a special part
      */
-    public void gatherV(Buffer in, @Nullable Buffer out, long @Nullable [] counts, long @Nullable [] offsets, int root) {
+    public void gatherV(
+            Buffer in, @Nullable Buffer out, long @Nullable [] counts, long @Nullable [] offsets, int root) {
         Call call = begin();
         try {
             requests.gatherV(call, in.type(), in, out, counts, offsets, root, false);
@@ -1016,7 +1017,8 @@ abstract sealed class BlockingCollectives extends PreparedCollectives permits Co
      * @param out this rank's block
      * @param root the rank with a special part
      */
-    public void scatterV(@Nullable Buffer in, long @Nullable [] counts, long @Nullable [] offsets, Buffer out, int root) {
+    public void scatterV(
+            @Nullable Buffer in, long @Nullable [] counts, long @Nullable [] offsets, Buffer out, int root) {
         Call call = begin();
         try {
             requests.scatterV(call, out.type(), in, counts, offsets, out, root, false);
@@ -1060,7 +1062,13 @@ abstract sealed class BlockingCollectives extends PreparedCollectives permits Co
      * @param receiveCounts elements from each rank
      * @param receiveOffsets where each block begins in the output, or null for one after the other
      */
-    public void allToAllV(Buffer in, long[] sendCounts, long @Nullable [] sendOffsets, Buffer out, long[] receiveCounts, long @Nullable [] receiveOffsets) {
+    public void allToAllV(
+            Buffer in,
+            long[] sendCounts,
+            long @Nullable [] sendOffsets,
+            Buffer out,
+            long[] receiveCounts,
+            long @Nullable [] receiveOffsets) {
         Call call = begin();
         try {
             requests.allToAllV(call, in.type(), in, sendCounts, sendOffsets, out, receiveCounts, receiveOffsets, false);

@@ -185,8 +185,8 @@ public final class Buffer implements AutoCloseable {
         Objects.requireNonNull(type, "type");
         int width = Arguments.elementBytes(array);
         if (width != type.bytes()) {
-            throw new IllegalArgumentException(
-                    array.getClass().getSimpleName() + " has elements of " + width + " bytes, " + type + " needs " + type.bytes());
+            throw new IllegalArgumentException(array.getClass().getSimpleName() + " has elements of " + width
+                    + " bytes, " + type + " needs " + type.bytes());
         }
         return ofArray(type, array, offset, count, java.lang.reflect.Array.getLength(array));
     }
@@ -289,7 +289,9 @@ public final class Buffer implements AutoCloseable {
      * @return who owns the memory, for the gate; 0 if nobody waits for it
      */
     long requireOpen() {
-        if (owner != null ? owner.closing().get() : segment != null && !segment.scope().isAlive()) {
+        if (owner != null
+                ? owner.closing().get()
+                : segment != null && !segment.scope().isAlive()) {
             throw new IllegalStateException("this buffer has been closed");
         }
         return owner == null ? 0 : owner.id();
@@ -322,7 +324,8 @@ public final class Buffer implements AutoCloseable {
         }
     }
 
-    @Nullable MemorySegment backing() {
+    @Nullable
+    MemorySegment backing() {
         return owner == null ? segment : null;
     }
 

@@ -107,7 +107,11 @@ public final class Config {
         }
         if (!unknown.isEmpty()) {
             throw new IllegalArgumentException("unknown setting " + String.join(", ", unknown) + "; settings are "
-                    + String.join(", ", java.util.Arrays.stream(Key.values()).map(Key::variable).toList()));
+                    + String.join(
+                            ", ",
+                            java.util.Arrays.stream(Key.values())
+                                    .map(Key::variable)
+                                    .toList()));
         }
         return new Config(values);
     }
@@ -231,7 +235,8 @@ public final class Config {
         for (Key key : Key.values()) {
             @Nullable Value value = values.get(key);
             if (value != null) {
-                text.append(String.format(Locale.ROOT, "%-20s %-10s (%s)%n", key.variable(), value.text(), value.origin()));
+                text.append(
+                        String.format(Locale.ROOT, "%-20s %-10s (%s)%n", key.variable(), value.text(), value.origin()));
             }
         }
         return text.toString();

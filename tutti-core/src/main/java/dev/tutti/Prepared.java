@@ -67,7 +67,9 @@ public final class Prepared {
     private void claim() {
         if (!running.compareAndSet(false, true)) {
             throw new TuttiException(
-                    TuttiException.Category.USAGE, "this prepared operation is still running: await its Work first", null);
+                    TuttiException.Category.USAGE,
+                    "this prepared operation is still running: await its Work first",
+                    null);
         }
     }
 }

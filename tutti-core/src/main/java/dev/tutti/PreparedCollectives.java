@@ -304,7 +304,8 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
      * @param root the rank with a special part
      * @return what to run
      */
-    public Prepared prepareGatherV(Buffer in, @Nullable Buffer out, long @Nullable [] counts, long @Nullable [] offsets, int root) {
+    public Prepared prepareGatherV(
+            Buffer in, @Nullable Buffer out, long @Nullable [] counts, long @Nullable [] offsets, int root) {
         Call call = new Call();
         requests.gatherV(call, in.type(), in, out, counts, offsets, root, true);
         return new Prepared(self(), call);
@@ -342,7 +343,8 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
      * @param root the rank with a special part
      * @return what to run
      */
-    public Prepared prepareScatterV(@Nullable Buffer in, long @Nullable [] counts, long @Nullable [] offsets, Buffer out, int root) {
+    public Prepared prepareScatterV(
+            @Nullable Buffer in, long @Nullable [] counts, long @Nullable [] offsets, Buffer out, int root) {
         Call call = new Call();
         requests.scatterV(call, out.type(), in, counts, offsets, out, root, true);
         return new Prepared(self(), call);
@@ -380,7 +382,13 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
      * @param receiveOffsets where each block begins in the output, or null for one after the other
      * @return what to run
      */
-    public Prepared prepareAllToAllV(Buffer in, long[] sendCounts, long @Nullable [] sendOffsets, Buffer out, long[] receiveCounts, long @Nullable [] receiveOffsets) {
+    public Prepared prepareAllToAllV(
+            Buffer in,
+            long[] sendCounts,
+            long @Nullable [] sendOffsets,
+            Buffer out,
+            long[] receiveCounts,
+            long @Nullable [] receiveOffsets) {
         Call call = new Call();
         requests.allToAllV(call, in.type(), in, sendCounts, sendOffsets, out, receiveCounts, receiveOffsets, true);
         return new Prepared(self(), call);

@@ -39,18 +39,33 @@ final class Requests {
         equalSizes(call, Collective.ALL_REDUCE, type, in, out, op, 0, background);
     }
 
-    void scan(Call call, Collective which, DataType type, Object in, Object out, @Nullable ReduceOp op, boolean background) {
+    void scan(
+            Call call,
+            Collective which,
+            DataType type,
+            Object in,
+            Object out,
+            @Nullable ReduceOp op,
+            boolean background) {
         if (op != null && op.kind() == ReduceOp.Kind.AVG) {
-            throw new IllegalArgumentException(which + " has no avg: the number of ranks differs from rank to rank; use sum");
+            throw new IllegalArgumentException(
+                    which + " has no avg: the number of ranks differs from rank to rank; use sum");
         }
         equalSizes(call, which, type, in, out, op, 0, background);
     }
 
     void reduce(
-            Call call, DataType type, Object in, @Nullable Object out, @Nullable ReduceOp op, int root, boolean background) {
+            Call call,
+            DataType type,
+            Object in,
+            @Nullable Object out,
+            @Nullable ReduceOp op,
+            int root,
+            boolean background) {
         Arguments.requireRank(root, size, "root");
         if (rank == root) {
-            equalSizes(call, Collective.REDUCE, type, in, required(out, "the root needs an output"), op, root, background);
+            equalSizes(
+                    call, Collective.REDUCE, type, in, required(out, "the root needs an output"), op, root, background);
             return;
         }
         Arguments.requireOperator(op, type);
@@ -118,7 +133,8 @@ final class Requests {
         hold(call, in, out);
     }
 
-    void reduceScatter(Call call, DataType type, Object in, @Nullable Object out, @Nullable ReduceOp op, boolean background) {
+    void reduceScatter(
+            Call call, DataType type, Object in, @Nullable Object out, @Nullable ReduceOp op, boolean background) {
         Arguments.requireOperator(op, type);
         long total = Arguments.count(in, type, "input");
         long count = out == null ? divided(total, "input") : Arguments.count(out, type, "output");
@@ -310,12 +326,7 @@ final class Requests {
 
     /** Several buffers of one type as if they were one. */
     void list(
-            Call call,
-            Collective collective,
-            List<Buffer> given,
-            @Nullable ReduceOp op,
-            int root,
-            boolean background) {
+            Call call, Collective collective, List<Buffer> given, @Nullable ReduceOp op, int root, boolean background) {
         // The caller may change the list before the operation is over.
         List<Buffer> buffers = List.copyOf(given);
         if (buffers.isEmpty()) {
@@ -417,8 +428,8 @@ final class Requests {
         for (int block = 0; block < size; block++) {
             long offset = offsets == null ? next : offsets[block];
             if (offset < 0 || counts[block] > total - offset) {
-                throw new IllegalArgumentException("block " + block + " of the " + what + ", " + counts[block] + " elements from "
-                        + offset + " on, does not fit its " + total + " elements");
+                throw new IllegalArgumentException("block " + block + " of the " + what + ", " + counts[block]
+                        + " elements from " + offset + " on, does not fit its " + total + " elements");
             }
             if (input) {
                 geometry.setInput(block, offset * type.bytes(), counts[block] * type.bytes());
@@ -451,7 +462,8 @@ final class Requests {
         Operand in = call.input();
         Operand out = call.output();
         if (!in.isSame(out) && in.overlaps(0, in.bytes(), out, 0, out.bytes())) {
-            throw new IllegalArgumentException("input and output overlap: they must be apart, or begin at the same place");
+            throw new IllegalArgumentException(
+                    "input and output overlap: they must be apart, or begin at the same place");
         }
     }
 
@@ -514,7 +526,8 @@ final class Requests {
         for (long count : counts) {
             sum += count;
             if (sum < 0) {
-                throw new IllegalArgumentException("counts " + Arrays.toString(counts) + " add up to more than a long holds");
+                throw new IllegalArgumentException(
+                        "counts " + Arrays.toString(counts) + " add up to more than a long holds");
             }
         }
         return sum;

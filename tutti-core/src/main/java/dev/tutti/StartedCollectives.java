@@ -304,7 +304,8 @@ abstract sealed class StartedCollectives extends CollectiveCalls permits Prepare
      * @param root the rank with a special part
      * @return what to wait for
      */
-    public Work gatherVAsync(Buffer in, @Nullable Buffer out, long @Nullable [] counts, long @Nullable [] offsets, int root) {
+    public Work gatherVAsync(
+            Buffer in, @Nullable Buffer out, long @Nullable [] counts, long @Nullable [] offsets, int root) {
         Call call = take();
         requests.gatherV(call, in.type(), in, out, counts, offsets, root, true);
         return start(call);
@@ -342,7 +343,8 @@ abstract sealed class StartedCollectives extends CollectiveCalls permits Prepare
      * @param root the rank with a special part
      * @return what to wait for
      */
-    public Work scatterVAsync(@Nullable Buffer in, long @Nullable [] counts, long @Nullable [] offsets, Buffer out, int root) {
+    public Work scatterVAsync(
+            @Nullable Buffer in, long @Nullable [] counts, long @Nullable [] offsets, Buffer out, int root) {
         Call call = take();
         requests.scatterV(call, out.type(), in, counts, offsets, out, root, true);
         return start(call);
@@ -380,7 +382,13 @@ abstract sealed class StartedCollectives extends CollectiveCalls permits Prepare
      * @param receiveOffsets where each block begins in the output, or null for one after the other
      * @return what to wait for
      */
-    public Work allToAllVAsync(Buffer in, long[] sendCounts, long @Nullable [] sendOffsets, Buffer out, long[] receiveCounts, long @Nullable [] receiveOffsets) {
+    public Work allToAllVAsync(
+            Buffer in,
+            long[] sendCounts,
+            long @Nullable [] sendOffsets,
+            Buffer out,
+            long[] receiveCounts,
+            long @Nullable [] receiveOffsets) {
         Call call = take();
         requests.allToAllV(call, in.type(), in, sendCounts, sendOffsets, out, receiveCounts, receiveOffsets, true);
         return start(call);

@@ -38,7 +38,8 @@ public sealed interface Work permits CollectiveWork, MessageWork, GroupWork {
      *
      * @return the error, or null while it runs and if it went well
      */
-    @Nullable Throwable error();
+    @Nullable
+    Throwable error();
 
     /**
      * Runs an action at the end, on the thread that ends the operation, or now if it is over. It must not block.

@@ -28,9 +28,12 @@ public final class Call {
     private boolean repeatable;
 
     private boolean geometryReady;
-    @Nullable Shape shape;
+
+    @Nullable
+    Shape shape;
     /** Set once this call has run in one launch of a template: what to run, and with which addresses, if it is made again. */
-    @Nullable Program again;
+    @Nullable
+    Program again;
 
     long againInput;
     long againOutput;
@@ -49,6 +52,7 @@ public final class Call {
     private boolean inPlace;
     /** An all-to-all in place would overwrite blocks that it has yet to send. */
     private boolean stagesInput;
+
     private long timeoutNanos;
 
     /** Begins anew; operands, then {@link #uniform} or {@link #ragged}, follow. */
@@ -132,7 +136,12 @@ public final class Call {
      * more time than the exchange takes.
      */
     public boolean repeats(
-            Collective which, DataType elements, @Nullable Object in, @Nullable Object out, @Nullable ReduceOp how, int at) {
+            Collective which,
+            DataType elements,
+            @Nullable Object in,
+            @Nullable Object out,
+            @Nullable ReduceOp how,
+            int at) {
         return repeatable
                 && inputHolder == in
                 && outputHolder == out
@@ -149,7 +158,11 @@ public final class Call {
 
     /** Whether what was found out about this call will hold for the next one: one block in, one out, the same memory. */
     boolean mayRunAgain() {
-        return repeatable && uniform && !stagesInput && !collective.isRooted() && collective != Collective.EXSCAN
+        return repeatable
+                && uniform
+                && !stagesInput
+                && !collective.isRooted()
+                && collective != Collective.EXSCAN
                 && collective.inputBlocks(ranks) <= 1
                 && collective.outputBlocks(ranks) <= 1;
     }

@@ -2,9 +2,9 @@ package dev.tutti.exec;
 
 import dev.tutti.ReduceFunction;
 import dev.tutti.channel.Board;
+import dev.tutti.memory.Memory;
 import dev.tutti.spi.Fabric;
 import dev.tutti.spi.RegionLayout;
-import dev.tutti.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +48,8 @@ public final class Endpoint {
     /** What this call's ranks must agree on: every call up to this one. */
     int signature;
     /** For calls whose counts are agreed pair by pair. */
-    @Nullable PairCounts pairs;
+    @Nullable
+    PairCounts pairs;
     /** Log2 of this call's element size. */
     int elementShift;
     /** Number of ranks for avg, scalar for preMulSum. */

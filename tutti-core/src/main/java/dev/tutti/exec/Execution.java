@@ -257,7 +257,8 @@ public final class Execution {
             endpoint.elementShift = shape.elementShift;
             ReduceOp op = call.op();
             endpoint.aux = op == null ? 0 : aux(op, shape);
-            endpoint.function = op == null || op.function() == null ? null : op.function().body();
+            endpoint.function =
+                    op == null || op.function() == null ? null : op.function().body();
         }
         return shape;
     }

@@ -103,7 +103,9 @@ public final class Gate {
     public static void awaitPassage(long memoryOwner) {
         VarHandle.fullFence();
         for (Gate gate : ALL.toArray(new Gate[0])) {
-            while (gate.isHeld() && gate.mayUse(memoryOwner) && gate.owner != Thread.currentThread().threadId()) {
+            while (gate.isHeld()
+                    && gate.mayUse(memoryOwner)
+                    && gate.owner != Thread.currentThread().threadId()) {
                 LockSupport.parkNanos(gate, 20_000);
             }
         }

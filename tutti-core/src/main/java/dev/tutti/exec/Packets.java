@@ -92,8 +92,7 @@ final class Packets {
             return code[pc + Records.OPERANDS] + position;
         }
         long tile = tile(endpoint, 0);
-        Transfers.fold(
-                kernel, Records.scaled(fold), code, pc + Records.OPERANDS, 1, position, tile, length, endpoint);
+        Transfers.fold(kernel, Records.scaled(fold), code, pc + Records.OPERANDS, 1, position, tile, length, endpoint);
         return tile;
     }
 

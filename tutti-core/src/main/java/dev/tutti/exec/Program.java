@@ -14,9 +14,11 @@ final class Program {
     final long[][] odd;
     /** Whether peers see anything of what this rank writes or signals. */
     final boolean writesPeers;
+
     final boolean hearsFromAll;
     /** Lanes that only transfer and signal may run to completion one after the other without looking at each other. */
     final boolean singleLane;
+
     final int template;
     final boolean[] writesOutput;
     final int[] semaphores;
@@ -35,8 +37,7 @@ final class Program {
                 .flatMap(java.util.List::stream)
                 .anyMatch(op -> op.barrier() != null || !op.semaphores().isEmpty());
         this.singleLane = endpoint.usesInterpreter && symbolic.length == 1 && !meets;
-        this.template =
-                singleLane && endpoint.usesTemplates ? Templates.recognise(symbolic[0]) : Templates.NONE;
+        this.template = singleLane && endpoint.usesTemplates ? Templates.recognise(symbolic[0]) : Templates.NONE;
         this.writesOutput = new boolean[outputBlocks];
         plan.lanes().stream()
                 .flatMap(java.util.List::stream)
@@ -44,11 +45,12 @@ final class Program {
                 .filter(chunk -> chunk.space() == Space.OUTPUT && chunk.rank() == plan.rank())
                 .forEach(chunk -> writesOutput[chunk.index() / plan.chunksPerBlock()] = true);
         this.semaphores = plan.semaphores().stream().mapToInt(Integer::intValue).toArray();
-        this.barrierArrivals = new int[plan.lanes().stream()
-                .flatMap(java.util.List::stream)
-                .mapToInt(op -> op.barrier() == null ? 0 : op.barrier().id() + 1)
-                .max()
-                .orElse(0)];
+        this.barrierArrivals = new int
+                [plan.lanes().stream()
+                        .flatMap(java.util.List::stream)
+                        .mapToInt(op -> op.barrier() == null ? 0 : op.barrier().id() + 1)
+                        .max()
+                        .orElse(0)];
     }
 
     /** The records of every lane with absolute addresses for this launch. */

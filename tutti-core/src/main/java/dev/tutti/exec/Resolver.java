@@ -4,8 +4,8 @@ import dev.tutti.Collective;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.memory.Memory;
-import dev.tutti.plan.Chunk;
 import dev.tutti.plan.ChannelType;
+import dev.tutti.plan.Chunk;
 import dev.tutti.plan.Code;
 import dev.tutti.plan.Op;
 import dev.tutti.plan.RankPlan;
@@ -132,8 +132,8 @@ final class Resolver {
     private RankPlan.Channel channel(int id) {
         RankPlan.Channel channel = plan.channels().get(id);
         if (channel.type() == ChannelType.SWITCH || channel.ordinal() >= endpoint.channelsPerPeer) {
-            throw new IllegalArgumentException("plan needs channel " + channel + "; there are " + endpoint.channelsPerPeer
-                    + " per pair; use fewer lanes or set TUTTI_CHANNELS");
+            throw new IllegalArgumentException("plan needs channel " + channel + "; there are "
+                    + endpoint.channelsPerPeer + " per pair; use fewer lanes or set TUTTI_CHANNELS");
         }
         return channel;
     }
@@ -163,8 +163,10 @@ final class Resolver {
     private void packets(Op each) {
         boolean plainSource = each.code() != Code.UNPACK && each.code() != Code.READ_PUT_PACKETS;
         boolean plainDestination = each.code() != Code.PUT_PACKETS && each.code() != Code.READ_PUT_PACKETS;
-        List<Chunk> packetSources = each.sources().subList(plainSource ? 1 : 0, each.sources().size());
-        List<Chunk> packetDestinations = each.destinations().subList(plainDestination ? 1 : 0, each.destinations().size());
+        List<Chunk> packetSources =
+                each.sources().subList(plainSource ? 1 : 0, each.sources().size());
+        List<Chunk> packetDestinations = each.destinations()
+                .subList(plainDestination ? 1 : 0, each.destinations().size());
         long bytes = length(each.sources().getFirst().extent());
         int scaled = plainSource && scaled(each.sources().subList(0, 1)) == 0 ? each.plainPosition() : -1;
         int flags = Records.SIGNED
@@ -174,7 +176,11 @@ final class Resolver {
         int sources = packetSources.size() + (plainSource ? 1 : 0);
         emit(
                 Records.header(
-                        Records.PACKETS, packetSources.size(), packetDestinations.size(), flags, Records.OPERANDS + operands),
+                        Records.PACKETS,
+                        packetSources.size(),
+                        packetDestinations.size(),
+                        flags,
+                        Records.OPERANDS + operands),
                 bytes,
                 Records.fold(kernel(each, sources, scaled), scaled, each.plainPosition()));
         if (plainSource) {

@@ -91,8 +91,8 @@ public final class Schedule implements Progress.Moving {
         if (execution.operation() != before && !endpoint.board.isAborted()) {
             endpoint.board.abort(
                     Board.Reason.ABORTED,
-                    "operation #" + execution.operation() + " on '" + endpoint.name + "' failed on rank " + endpoint.rank + ": "
-                            + thrown,
+                    "operation #" + execution.operation() + " on '" + endpoint.name + "' failed on rank "
+                            + endpoint.rank + ": " + thrown,
                     thrown);
         }
     }

@@ -39,6 +39,7 @@ final class Shape {
     final boolean hearsFromSome;
     /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum. */
     final boolean dependsOnCall;
+
     private final @Nullable Program[] programs = new @Nullable Program[8];
 
     Shape(Call call, Plan plan, Endpoint endpoint) {
@@ -55,9 +56,8 @@ final class Shape {
         long chunk = largestChunk(part, endpoint);
         this.window = chunk * part.chunksPerBlock();
         this.rounds = Math.max(1, (longestBytes + window - 1) / window);
-        this.maxChunk = rounds == 1 && !call.isPairwise()
-                ? Resolver.maxChunk(longestBytes, part.chunksPerBlock())
-                : chunk;
+        this.maxChunk =
+                rounds == 1 && !call.isPairwise() ? Resolver.maxChunk(longestBytes, part.chunksPerBlock()) : chunk;
         this.meta = Signature.meta(collective, type, op, root);
         this.digest = Signature.digest(meta, count, extra);
         this.hearsFromSome = endpoint.size > 2
@@ -87,7 +87,8 @@ final class Shape {
     }
 
     /** The program for round {@code round}; the last round may be shorter than the others. */
-    Program program(Call call, long round, boolean inputStaged, boolean outputStaged, Geometry scratchPad, Endpoint endpoint) {
+    Program program(
+            Call call, long round, boolean inputStaged, boolean outputStaged, Geometry scratchPad, Endpoint endpoint) {
         boolean last = round == rounds - 1;
         int kind = (last ? LAST : 0) | (inputStaged ? INPUT_STAGED : 0) | (outputStaged ? OUTPUT_STAGED : 0);
         Program program = uniform ? programs[kind] : null;

@@ -1,7 +1,7 @@
 package dev.tutti.exec;
 
-import dev.tutti.spi.RegionLayout;
 import dev.tutti.memory.Memory;
+import dev.tutti.spi.RegionLayout;
 
 /**
  * Counters between ranks. One writer each, so a signal is a release store of a local count. Beside the counter stand the
@@ -77,7 +77,9 @@ final class Signals {
 
     private static int receiveSignature(Endpoint endpoint, long where) {
         PairCounts pairs = endpoint.pairs;
-        return pairs == null ? endpoint.signature : Signature.digest(endpoint.signature, pairs.received(peer(where)), 1);
+        return pairs == null
+                ? endpoint.signature
+                : Signature.digest(endpoint.signature, pairs.received(peer(where)), 1);
     }
 
     static int peer(long where) {

@@ -256,7 +256,8 @@ public final class Stall {
     }
 
     private String whoSaidWhat(long number) {
-        StringBuilder text = new StringBuilder("ranks disagree at operation #" + number + " on '" + endpoint.name + "': ");
+        StringBuilder text =
+                new StringBuilder("ranks disagree at operation #" + number + " on '" + endpoint.name + "': ");
         String separator = "";
         for (int peer = 0; peer < endpoint.size; peer++) {
             if (board.readOperation(peer, number, announced)) {
@@ -265,12 +266,15 @@ public final class Stall {
                 if (announced[2] == Call.PAIRWISE) {
                     text.append(" (counts by pair)");
                 } else if (announced[2] != 0) {
-                    text.append(" (counts ").append(Long.toHexString(announced[2] >>> 32)).append(')');
+                    text.append(" (counts ")
+                            .append(Long.toHexString(announced[2] >>> 32))
+                            .append(')');
                 }
                 separator = ", ";
             }
         }
-        return text.append("; all ranks must make the same calls in the same order").toString();
+        return text.append("; all ranks must make the same calls in the same order")
+                .toString();
     }
 
     private String whereEverybodyIs() {

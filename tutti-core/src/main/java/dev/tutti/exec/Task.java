@@ -20,7 +20,8 @@ public abstract class Task {
     private @Nullable Consumer<@Nullable Throwable> callback;
 
     /** Links tasks in a queue without a node of its own. */
-    @Nullable Task next;
+    @Nullable
+    Task next;
 
     /** Moves whatever this task waits for; returns as {@link Execution#advance}. */
     protected abstract int help();
@@ -76,10 +77,12 @@ public abstract class Task {
         synchronized (this) {
             if (!done) {
                 Consumer<@Nullable Throwable> before = callback;
-                callback = before == null ? action : cause -> {
-                    before.accept(cause);
-                    action.accept(cause);
-                };
+                callback = before == null
+                        ? action
+                        : cause -> {
+                            before.accept(cause);
+                            action.accept(cause);
+                        };
                 return;
             }
         }

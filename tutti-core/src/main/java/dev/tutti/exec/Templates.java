@@ -171,7 +171,8 @@ final class Templates {
         }
         for (int at = 0; at < bytes; at += 4) {
             long word = awaitWord(packets + 8 + 2L * at, signed, endpoint);
-            float sum = Memory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, source + at) + Float.intBitsToFloat((int) word);
+            float sum =
+                    Memory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, source + at) + Float.intBitsToFloat((int) word);
             Memory.ALL.set(ValueLayout.JAVA_FLOAT_UNALIGNED, destination + at, sum);
         }
     }

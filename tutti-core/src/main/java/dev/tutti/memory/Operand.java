@@ -296,10 +296,12 @@ public final class Operand {
     }
 
     private void copyIn(Object from, ValueLayout layout, int shift, long offset, long to, long length) {
-        MemorySegment.copy(from, arrayIndex + (int) (offset >>> shift), Memory.ALL, layout, to, (int) (length >>> shift));
+        MemorySegment.copy(
+                from, arrayIndex + (int) (offset >>> shift), Memory.ALL, layout, to, (int) (length >>> shift));
     }
 
     private void copyOut(Object into, ValueLayout layout, int shift, long offset, long from, long length) {
-        MemorySegment.copy(Memory.ALL, layout, from, into, arrayIndex + (int) (offset >>> shift), (int) (length >>> shift));
+        MemorySegment.copy(
+                Memory.ALL, layout, from, into, arrayIndex + (int) (offset >>> shift), (int) (length >>> shift));
     }
 }

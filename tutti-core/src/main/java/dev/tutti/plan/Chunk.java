@@ -16,12 +16,18 @@ import org.jspecify.annotations.Nullable;
  * @param count number of chunks
  * @param like for scratch: the chunk of input or output whose length this has
  */
-public record Chunk(int rank, Space space, int index, int count, @Nullable Chunk like) {
+public record Chunk(
+        int rank,
+        Space space,
+        int index,
+        int count,
+        @Nullable Chunk like) {
 
     /** Checks that the run makes sense. */
     public Chunk {
         if (index < 0 || count < 1) {
-            throw new IllegalArgumentException("chunk index " + index + ", count " + count + ": index must be >= 0, count >= 1");
+            throw new IllegalArgumentException(
+                    "chunk index " + index + ", count " + count + ": index must be >= 0, count >= 1");
         }
     }
 

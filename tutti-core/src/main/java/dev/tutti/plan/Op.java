@@ -73,7 +73,8 @@ public record Op(
 
     /** An operation that moves or folds data. */
     static Op data(Code code, List<Chunk> sources, List<Chunk> destinations, int plainPosition, boolean finishes) {
-        return new Op(code, sources, destinations, List.of(), List.of(), null, plainPosition, finishes, null, null, null);
+        return new Op(
+                code, sources, destinations, List.of(), List.of(), null, plainPosition, finishes, null, null, null);
     }
 
     /** An operation on channels. */
@@ -89,7 +90,17 @@ public record Op(
     /** A meeting of lanes. */
     static Op barrier(int id, int lanes) {
         return new Op(
-                Code.BARRIER, List.of(), List.of(), List.of(), List.of(), null, 0, false, null, new Barrier(id, lanes), null);
+                Code.BARRIER,
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                null,
+                0,
+                false,
+                null,
+                new Barrier(id, lanes),
+                null);
     }
 
     @Override

@@ -62,7 +62,9 @@ final class Replication {
                 op.plainPosition(),
                 op.finishes(),
                 op.slice(),
-                op.barrier() == null ? null : new Op.Barrier(id(op.barrier().id()), op.barrier().lanes()),
+                op.barrier() == null
+                        ? null
+                        : new Op.Barrier(id(op.barrier().id()), op.barrier().lanes()),
                 op.loop() == null
                         ? null
                         : new Op.Loop(
@@ -73,7 +75,11 @@ final class Replication {
 
     private Chunk chunk(Chunk chunk) {
         return new Chunk(
-                chunk.rank(), chunk.space(), chunk.index() * times + copy * chunk.count(), chunk.count(), like(chunk.like()));
+                chunk.rank(),
+                chunk.space(),
+                chunk.index() * times + copy * chunk.count(),
+                chunk.count(),
+                like(chunk.like()));
     }
 
     private @Nullable Chunk like(@Nullable Chunk like) {

@@ -70,5 +70,6 @@ public interface Fabric {
      * @param rank who aborted
      * @return the cause, or null
      */
-    @Nullable Throwable cause(int rank);
+    @Nullable
+    Throwable cause(int rank);
 }

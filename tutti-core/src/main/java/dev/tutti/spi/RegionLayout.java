@@ -1,6 +1,5 @@
 package dev.tutti.spi;
 
-
 /**
  * Where things lie in the memory that a rank gives to one communicator and that its peers write to. Every word that two
  * ranks poll and write has a pair of cache lines of its own (the prefetcher fetches pairs).

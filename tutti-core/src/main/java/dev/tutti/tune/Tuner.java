@@ -79,8 +79,8 @@ public final class Tuner {
             throw new IllegalArgumentException("no algorithm " + asked(forcedName, forcedProtocol) + " for "
                     + collective + "; there are " + Algorithms.names(collective));
         }
-        boolean packetsFit =
-                forcedProtocol == Protocol.PACKET || (bytesPerBlock <= PACKET_LIMIT_BYTES && ranks <= PACKET_LIMIT_RANKS);
+        boolean packetsFit = forcedProtocol == Protocol.PACKET
+                || (bytesPerBlock <= PACKET_LIMIT_BYTES && ranks <= PACKET_LIMIT_RANKS);
         return named.stream()
                 .filter(each -> canRun(each, op, ragged))
                 .filter(each -> each.protocol() == Protocol.SIMPLE || packetsFit)

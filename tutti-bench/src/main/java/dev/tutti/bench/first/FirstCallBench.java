@@ -36,7 +36,8 @@ public final class FirstCallBench {
             }
         }
         rows.sort(Comparator.comparingDouble(Row::share).reversed());
-        System.out.println("type        op      world and first call (ms)   first of its kind (us)   warm (us)   of the limit");
+        System.out.println(
+                "type        op      world and first call (ms)   first of its kind (us)   warm (us)   of the limit");
         for (Row row : rows) {
             System.out.println(String.format(
                     Locale.ROOT,
@@ -49,7 +50,8 @@ public final class FirstCallBench {
                     row.share()));
         }
         long over = rows.stream().filter(row -> row.share() > 1).count();
-        System.out.println(over + " of " + rows.size() + " over the limit of max(10 x warm, 200 us) at " + bytes + " bytes");
+        System.out.println(
+                over + " of " + rows.size() + " over the limit of max(10 x warm, 200 us) at " + bytes + " bytes");
     }
 
     private static Row run(DataType type, String op, String bytes) throws IOException, InterruptedException {
