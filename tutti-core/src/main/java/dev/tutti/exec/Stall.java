@@ -21,6 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class Stall {
     private static final Logger LOG = System.getLogger("dev.tutti");
     private static final int YIELDS = 400;
+    private static final int YIELDS_WITH_A_CORE_EACH = 2;
     private static final long FIRST_PARK_NANOS = 20_000;
     private static final long LONGEST_PARK_NANOS = 500_000;
     private static final long DIAGNOSE_EVERY_NANOS = 1_000_000;
@@ -32,6 +33,12 @@ public final class Stall {
     private final long[] announced = new long[3];
 
     private final long warnNanos;
+    /**
+     * With a core for each rank, whoever still waits after spinning may share a core with the rank it waits for: a yield would leave
+     * both there, while a thread that wakes from a short sleep is put on an idle core.
+     */
+    private final int yields;
+
     private long operation;
     private Call call = new Call();
     private long meta;
@@ -49,6 +56,7 @@ public final class Stall {
 
     Stall(Endpoint endpoint, long warnNanos) {
         this.warnNanos = warnNanos;
+        this.yields = endpoint.fabric.isOversubscribed() ? YIELDS : YIELDS_WITH_A_CORE_EACH;
         this.endpoint = endpoint;
         this.board = endpoint.board;
     }
@@ -96,7 +104,7 @@ public final class Stall {
                     new InterruptedException("interrupted in " + what()));
             throw failure();
         }
-        if (pauses++ < YIELDS) {
+        if (pauses++ < yields) {
             Thread.yield();
         } else {
             LockSupport.parkNanos(this, parkNanos);
