@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The one platform thread of the process that moves what was started in the background. It begins with the first such work and
- * ends when there has been none for a while.
+ * ends when there has been none for a while; until then it remembers whom it has moved, so that starting allocates nothing here.
  */
 public final class Progress {
     /** Something that can be moved from outside. */
@@ -24,6 +24,7 @@ public final class Progress {
 
     private final List<Moving> active = new ArrayList<>();
     private volatile boolean changed;
+    private volatile boolean woken;
     private @Nullable Thread worker;
 
     private Progress() {}
@@ -37,9 +38,11 @@ public final class Progress {
         Thread thread;
         synchronized (active) {
             if (!active.contains(moving)) {
+                active.removeIf(each -> !each.isActive());
                 active.add(moving);
+                changed = true;
             }
-            changed = true;
+            woken = true;
             thread = worker;
             if (thread == null) {
                 thread = Thread.ofPlatform().daemon().name("tutti-progress").unstarted(this::loop);
@@ -59,24 +62,22 @@ public final class Progress {
             if (changed) {
                 synchronized (active) {
                     changed = false;
-                    active.removeIf(moving -> !moving.isActive());
                     current = active.toArray(new Moving[0]);
                 }
-                idle = 0;
-                idleSince = System.nanoTime();
             }
+            woken = false;
             boolean moved = false;
+            boolean nothingToDo = true;
             for (Moving moving : current) {
-                if (!moving.isActive()) {
-                    changed = true;
-                } else {
+                if (moving.isActive()) {
+                    nothingToDo = false;
                     moved |= moving.move() != Execution.BLOCKED;
                 }
             }
             if (moved) {
                 idle = 0;
                 idleSince = System.nanoTime();
-            } else if (!changed && !rest(current.length == 0, ++idle, idleSince)) {
+            } else if (!woken && !rest(nothingToDo, ++idle, idleSince)) {
                 return;
             }
         }
@@ -87,7 +88,8 @@ public final class Progress {
         if (nothingToDo) {
             if (System.nanoTime() - idleSince > LINGER_NANOS) {
                 synchronized (active) {
-                    if (!changed) {
+                    if (!woken) {
+                        active.clear();
                         worker = null;
                         return false;
                     }
