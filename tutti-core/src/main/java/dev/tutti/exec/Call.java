@@ -106,31 +106,6 @@ public final class Call {
         timeoutNanos = nanos;
     }
 
-    /** Takes over everything from another call. */
-    public void set(Call other) {
-        collective = other.collective;
-        type = other.type;
-        op = other.op;
-        root = other.root;
-        count = other.count;
-        extra = other.extra;
-        longestBytes = other.longestBytes;
-        uniform = other.uniform;
-        ranks = other.ranks;
-        shape = null;
-        again = null;
-        repeatable = false;
-        geometryReady = true;
-        pairwise = other.pairwise;
-        inPlace = other.inPlace;
-        stagesInput = other.stagesInput;
-        timeoutNanos = other.timeoutNanos;
-        input.set(other.input);
-        output.set(other.output);
-        geometry.piece(other.geometry(), 0, Long.MAX_VALUE, -1, -1);
-        pairCounts.set(other.pairCounts);
-    }
-
     /**
      * Whether this call is already what these arguments would make it. Small messages in a loop are mostly that, and then it saves
      * more time than the exchange takes.

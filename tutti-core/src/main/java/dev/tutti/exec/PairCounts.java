@@ -17,12 +17,6 @@ public final class PairCounts {
         Arrays.fill(received, 0);
     }
 
-    void set(PairCounts other) {
-        reset(other.sent.length);
-        System.arraycopy(other.sent, 0, sent, 0, sent.length);
-        System.arraycopy(other.received, 0, received, 0, received.length);
-    }
-
     public void setSent(int peer, long count) {
         sent[peer] = count;
     }

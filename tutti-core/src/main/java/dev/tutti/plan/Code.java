@@ -106,16 +106,4 @@ public enum Code {
     public Shape shape() {
         return shape;
     }
-
-    /**
-     * Whether sources and destinations are pairs, each a transfer of its own, rather than one fold.
-     *
-     * @return true for the puts and gets
-     */
-    public boolean isPairwise() {
-        return switch (this) {
-            case PUT, PUT_SIGNAL, PUT_SIGNAL_FLUSH, GET, PUT_PACKETS -> true;
-            default -> false;
-        };
-    }
 }

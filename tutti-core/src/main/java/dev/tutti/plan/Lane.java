@@ -82,7 +82,7 @@ public final class Lane {
     }
 
     /**
-     * Waits for packets and passes them on, also unpacked into local memory.
+     * Waits for packets and passes them on as they are.
      *
      * @param packets packet scratch of this rank
      * @param destinations packet scratch of peers

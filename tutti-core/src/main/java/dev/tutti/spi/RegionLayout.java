@@ -5,7 +5,7 @@ package dev.tutti.spi;
  * ranks poll and write has a pair of cache lines of its own (the prefetcher fetches pairs).
  *
  * <pre>
- *       0  identity   magic and version | rank | size
+ *       0  reserved
  *     128  finished   launches that this rank has finished          written here, read by ranks about to overwrite a slot
  *     256  position   number of the current operation | state       written here, read by whoever diagnoses a stall
  *     384  abort      0, or who aborted and why                     written by whoever aborts, polled here
@@ -25,8 +25,6 @@ package dev.tutti.spi;
  * @param scratchBytes size of one half of the scratch
  */
 public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, long scratchBytes) {
-    /** What the first word of a region must be. */
-    public static final long MAGIC_AND_VERSION = 0x5475_7474_6900_0001L;
     /** Bytes of a pair of cache lines. */
     public static final int LINE = 128;
     /** Offset of the number of the last finished launch. */
