@@ -167,11 +167,13 @@ public final class Schedule implements Progress.Moving {
             if (finished != null) {
                 running = null;
                 removeHead();
+                // Inside the gate: whoever comes next finds everything before it done.
+                finished.end(error);
             }
             gate.exit();
         }
         if (finished != null) {
-            finished.complete(error);
+            finished.announce();
             return Execution.MOVED;
         }
         return moved;

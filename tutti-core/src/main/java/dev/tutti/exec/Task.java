@@ -43,12 +43,24 @@ public abstract class Task {
 
     /** Ends the task. */
     public final void complete(@Nullable Throwable cause) {
+        end(cause);
+        announce();
+    }
+
+    /** The first half of {@link #complete}: from here on the task is done. */
+    final void end(@Nullable Throwable cause) {
         finished();
-        Thread waiting;
-        Consumer<@Nullable Throwable> called;
         synchronized (this) {
             error = cause;
             done = true;
+        }
+    }
+
+    /** The second half of {@link #complete}, once: wakes who waits and calls back, so nothing may be held that they need. */
+    final void announce() {
+        Thread waiting;
+        Consumer<@Nullable Throwable> called;
+        synchronized (this) {
             waiting = waiter;
             called = callback;
         }
@@ -56,7 +68,7 @@ public abstract class Task {
             LockSupport.unpark(waiting);
         }
         if (called != null) {
-            called.accept(cause);
+            called.accept(error);
         }
     }
 

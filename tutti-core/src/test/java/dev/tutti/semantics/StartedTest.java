@@ -57,7 +57,7 @@ class StartedTest {
     void shouldRunInCallOrderWithBlockingCallsBetween() {
         World.local(3).run(comm -> {
             int[] running = {1};
-            for (int i = 0; i < 50; i++) {
+            for (int i = 0; i < 500; i++) {
                 Work first = comm.allReduceAsync(Buffer.of(running), ReduceOp.SUM);
                 Work second = comm.broadcastAsync(Buffer.of(running), i % 3);
                 comm.allReduce(running, ReduceOp.MAX);
