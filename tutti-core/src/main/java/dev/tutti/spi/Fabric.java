@@ -7,6 +7,9 @@ import org.jspecify.annotations.Nullable;
  * stay good for as long as this object is reachable.
  */
 public interface Fabric {
+    /** The {@link #location} of memory that peers cannot reach. */
+    long NOWHERE = -1;
+
     /**
      * Where things lie in each region; the same for all members.
      *
@@ -48,6 +51,25 @@ public interface Fabric {
      * @return its address in this process, or 0 if nobody has needed it before
      */
     long ringIfMade(int from, int to);
+
+    /**
+     * What this rank tells its peers so that they find memory of its own: an address where all share one address space, an offset
+     * into a shared region elsewhere.
+     *
+     * @param address the first byte, in this process
+     * @param bytes how many
+     * @return for {@link #address} on any member, or {@link #NOWHERE} if some peer cannot reach all of it
+     */
+    long location(long address, long bytes);
+
+    /**
+     * Where memory that a member told of lies in this process.
+     *
+     * @param rank who told
+     * @param location what it told: its {@link #location}
+     * @return the address of the first byte
+     */
+    long address(int rank, long location);
 
     /**
      * Whether there are more ranks on this host than cores, so that spinning would keep peers from running.

@@ -17,6 +17,15 @@ public interface Transport extends AutoCloseable {
     Fabric join(long id, int rank, RegionLayout layout);
 
     /**
+     * Registered memory for a rank of this process. Every {@link Fabric} of this transport finds it on all members.
+     *
+     * @param worldRank whose
+     * @param bytes how many, 0 or more
+     * @return zeroed memory on a page boundary
+     */
+    Allocation allocate(int worldRank, long bytes);
+
+    /**
      * The name on the command line and in messages.
      *
      * @return for example {@code local}

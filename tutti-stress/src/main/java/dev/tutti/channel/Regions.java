@@ -42,6 +42,16 @@ final class Regions implements Fabric {
     }
 
     @Override
+    public long location(long address, long bytes) {
+        return address;
+    }
+
+    @Override
+    public long address(int rank, long location) {
+        return location;
+    }
+
+    @Override
     public boolean isOversubscribed() {
         return false;
     }

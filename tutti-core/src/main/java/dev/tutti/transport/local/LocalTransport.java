@@ -1,5 +1,6 @@
 package dev.tutti.transport.local;
 
+import dev.tutti.spi.Allocation;
 import dev.tutti.spi.Fabric;
 import dev.tutti.spi.RegionLayout;
 import dev.tutti.spi.Transport;
@@ -34,6 +35,12 @@ public final class LocalTransport implements Transport {
     }
 
     @Override
+    public Allocation allocate(int worldRank, long bytes) {
+        Arena arena = Arena.ofShared();
+        return new Owned(arena, arena.allocate(Math.max(1, bytes), 4096).asSlice(0, bytes));
+    }
+
+    @Override
     public String name() {
         return "local";
     }
@@ -41,6 +48,14 @@ public final class LocalTransport implements Transport {
     @Override
     public void close() {
         meetings.clear();
+    }
+
+    /** Memory with an arena of its own. */
+    private record Owned(Arena arena, MemorySegment memory) implements Allocation {
+        @Override
+        public void free() {
+            arena.close();
+        }
     }
 
     /** The memory of one communicator, shared by its members. */
@@ -114,6 +129,16 @@ public final class LocalTransport implements Transport {
             AtomicReferenceArray<@Nullable MemorySegment> received = rings.get(to);
             MemorySegment memory = received == null ? null : received.get(from);
             return memory == null ? 0 : memory.address();
+        }
+
+        @Override
+        public long location(long address, long bytes) {
+            return address;
+        }
+
+        @Override
+        public long address(int rank, long location) {
+            return location;
         }
 
         @Override
