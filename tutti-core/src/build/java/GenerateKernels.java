@@ -775,7 +775,7 @@ public final class GenerateKernels {
                         default -> "(" + type + ") aux";
                     }
                     + ";\n");
-            if (scalesFirst(lane, fold, heap)) {
+            if (scalesFirst(lane, fold, n, heap)) {
                 text.append(type + " f0 = scaled < 0 ? " + one + " : factor;\n");
                 for (int k = 1; k < n; k++) {
                     text.append("if (scaled == K) {\n    sK = s0;\n    s0 = code[at + K] + offset;\n}\n"
@@ -790,9 +790,13 @@ public final class GenerateKernels {
         return text.toString();
     }
 
-    /** Integers sum to the same in any order: the source to be multiplied goes first, the others need no factor. */
-    private static boolean scalesFirst(Lane lane, VectorFold fold, boolean heap) {
-        return fold == VectorFold.MUL_SUM && lane.isInteger() && !heap;
+    /**
+     * Integers, and two of anything, sum to the same in any order: the source to be multiplied goes first, the others need no
+     * factor.
+     */
+    private static boolean scalesFirst(Lane lane, VectorFold fold, int n, boolean heap) {
+        boolean anyOrder = lane.isInteger() || (n == 2 && lane != Lane.FLOAT16);
+        return fold == VectorFold.MUL_SUM && anyOrder && !heap;
     }
 
     private static String load(Lane lane, boolean heap, int k, String o) {
@@ -848,7 +852,7 @@ public final class GenerateKernels {
 
     /** What source {@code k} is multiplied by, or nothing. */
     private static String factor(Lane lane, VectorFold fold, int k, int n, boolean heap) {
-        if (fold != VectorFold.MUL_SUM || scalesFirst(lane, fold, heap) && k > 0) {
+        if (fold != VectorFold.MUL_SUM || scalesFirst(lane, fold, n, heap) && k > 0) {
             return "";
         }
         String index = k == 0 ? "0" : heap ? "k + 1" : "k";

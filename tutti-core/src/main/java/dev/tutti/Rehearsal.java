@@ -4,12 +4,15 @@ import dev.tutti.reduce.Kernels;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Two ranks that play through the common kinds of calls once, before the first world of a process begins. Otherwise the first
  * user of each kind of memory, template and interpreter would wait ten milliseconds and more while the JVM loads and links it.
  */
 final class Rehearsal {
+    private static final long LATE_NANOS = 3_000_000;
+
     private static boolean done;
 
     private Rehearsal() {}
@@ -21,11 +24,14 @@ final class Rehearsal {
         }
         done = true;
         Kernels.prepare();
+        Kernels.countUse(false);
         try {
             new World.Local(2, "rehearsal", Config.from(Map.of()), false).start(Rehearsal::play);
         } catch (RuntimeException unexpected) {
             // What is broken will be reported to whoever uses it; a rehearsal is only about time.
             System.getLogger("dev.tutti").log(Level.DEBUG, "rehearsal failed", unexpected);
+        } finally {
+            Kernels.countUse(true);
         }
     }
 
@@ -60,6 +66,10 @@ final class Rehearsal {
             comm.send(one, other, 0);
         } else {
             comm.recv(one, other, 0);
+        }
+        if (first) {
+            // So that the other one finds out what waiting for long is like.
+            LockSupport.parkNanos(LATE_NANOS);
         }
         comm.barrier();
         return Boolean.TRUE;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Folds elements of several sources into one destination. One call rounds once, however many sources it has.
  *
  * <p>Until a vector kernel is compiled, and where the Vector API is absent, its scalar twin runs, with the same bits.
- * The first use of a kernel has it trained in the background; {@link #prepare} and {@link #warm} do so earlier.
+ * A kernel that is used more than a little is trained in the background; {@link #warm} asks for that earlier.
  *
  * <p>The reductions are hot: they neither allocate nor check. Addresses are absolute and may have any alignment; the
  * destination may be one of the sources, but must not overlap one partially.
@@ -26,6 +26,22 @@ public final class Kernels {
     static final byte[] NATIVE_STATES = new byte[Codes.kernel(Codes.TYPES, 0) * VectorFolds.SOURCES];
 
     static final byte[] HEAP_STATES = new byte[Codes.kernel(Codes.TYPES, 0) * VectorFolds.SOURCES];
+
+    /**
+     * Work that a kernel has done before it is worth training, in elements: the trainer and the compiler need a core for a while,
+     * which whoever makes a first small call would have to share.
+     */
+    private static final int TRIAL = 1 << 13;
+
+    /** What a call counts beside its elements. */
+    private static final int TRIAL_CALL = 1 << 7;
+
+    /** Work done by the scalar twin, by {@link #state}. Plain: what two threads lose makes the trial longer. */
+    private static final int[] NATIVE_WORK = new int[NATIVE_STATES.length];
+
+    private static final int[] HEAP_WORK = new int[HEAP_STATES.length];
+
+    private static volatile boolean counting = true;
 
     private Kernels() {}
 
@@ -71,7 +87,7 @@ public final class Kernels {
             Memory.copy(code[srcAt] + byteOffset, dst, (long) count << Codes.shift(Codes.type(kernel)));
         } else {
             Scalars.reduce(kernel, null, 0, null, 0, code, srcAt, n, byteOffset, dst, count, aux, scaled);
-            if (NATIVE_STATES[state] == UNKNOWN) {
+            if (NATIVE_STATES[state] == UNKNOWN && isWorthTraining(NATIVE_WORK, state, count)) {
                 Warmup.request(false, kernel, n);
             }
         }
@@ -106,10 +122,18 @@ public final class Kernels {
             System.arraycopy(ownArray, ownAt, dstArray, dstAt, count);
         } else {
             Scalars.reduce(kernel, ownArray, ownAt, dstArray, dstAt, code, srcAt, n, byteOffset, 0, count, aux, scaled);
-            if (HEAP_STATES[state] == UNKNOWN) {
+            if (HEAP_STATES[state] == UNKNOWN && isWorthTraining(HEAP_WORK, state, count)) {
                 Warmup.request(true, kernel, n + 1);
             }
         }
+    }
+
+    private static boolean isWorthTraining(int[] work, int state, int count) {
+        if (!counting) {
+            return false;
+        }
+        work[state] += count + TRIAL_CALL;
+        return work[state] >= TRIAL;
     }
 
     private static boolean isCopy(int kernel) {
@@ -131,6 +155,11 @@ public final class Kernels {
      */
     public static void prepare() {
         Warmup.prepare();
+    }
+
+    /** Whether calls count as use, after enough of which a kernel is trained; those of a rehearsal should not. */
+    public static void countUse(boolean count) {
+        counting = count;
     }
 
     /** Has kernels for this many sources (own array included) trained in the background, native and heap. */
