@@ -33,6 +33,10 @@ module dev.tutti.core {
             dev.tutti.cli,
             dev.tutti.bench,
             dev.tutti.stress;
+    exports dev.tutti.posix to
+            dev.tutti.cli,
+            dev.tutti.bench,
+            dev.tutti.stress;
     exports dev.tutti.reduce to
             dev.tutti.cli,
             dev.tutti.bench,

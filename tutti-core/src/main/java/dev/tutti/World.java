@@ -105,7 +105,8 @@ public final class World implements AutoCloseable {
                 (int) config.number(Config.Key.CHANNELS),
                 config.number(Config.Key.PACKETS),
                 config.number(Config.Key.SCRATCH));
-        Member member = new Member(id, communicatorName, rank, worldRanks, config, transport.join(id, rank, layout));
+        Member member = new Member(
+                id, communicatorName, rank, worldRanks, config, transport.join(id, rank, worldRanks, layout));
         Communicator communicator = new Communicator(this, member);
         CopyOnWriteArrayList<Communicator> open = communicators.get(worldRanks[rank]);
         open.removeIf(each -> each.schedule.isClosed());

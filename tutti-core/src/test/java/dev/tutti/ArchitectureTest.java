@@ -30,7 +30,7 @@ class ArchitectureTest {
      * executor reads, so they stand below it.
      */
     private static final List<String> LAYERS =
-            List.of("tune", "algorithm", "exec", "channel", "plan", "memory", "reduce", "data");
+            List.of("tune", "algorithm", "exec", "channel", "plan", "transport", "memory", "posix", "reduce", "data");
 
     /** The types of the API that are plain values, which every layer may speak of; exceptions are allowed besides. */
     private static final Set<String> VALUES =
@@ -96,6 +96,18 @@ class ArchitectureTest {
                 .resideInAnyPackage(packageOf("algorithm"), packageOf("plan"))
                 .should()
                 .dependOnClassesThat(resideInAnyPackage(packageOf("exec"), packageOf("channel"), packageOf("memory")))
+                .allowEmptyShould(true)
+                .check(CORE);
+    }
+
+    /** The executor sees memory, never how it came to be shared. */
+    @Test
+    void shouldKnowTransportsOnlyByTheirInterfaceWhenRunningPlans() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(packageOf("exec"), packageOf("channel"), packageOf("p2p"))
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(packageOf("transport")))
                 .allowEmptyShould(true)
                 .check(CORE);
     }

@@ -11,10 +11,11 @@ public interface Transport extends AutoCloseable {
      *
      * @param id names the communicator among all of this world
      * @param rank this rank's number in it
+     * @param worldRanks the members' numbers in the world, in the order of their numbers in the communicator
      * @param layout what each region must hold
      * @return the members' memory as this rank sees it
      */
-    Fabric join(long id, int rank, RegionLayout layout);
+    Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout);
 
     /**
      * Registered memory for a rank of this process. Every {@link Fabric} of this transport finds it on all members.

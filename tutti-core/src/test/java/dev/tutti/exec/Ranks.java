@@ -52,9 +52,15 @@ final class Ranks {
     Ranks(int size, long scratchBytes, long packetBytes, long firstLaunch, Function<Call, Plan> chooser) {
         LocalTransport transport = new LocalTransport(size);
         RegionLayout layout = new RegionLayout(size, 8, packetBytes, scratchBytes);
+        int[] everybody = java.util.stream.IntStream.range(0, size).toArray();
         for (int rank = 0; rank < size; rank++) {
             Endpoint endpoint = new Endpoint(
-                    transport.join(1, rank, layout), "test", rank, size, firstLaunch, TimeUnit.MINUTES.toNanos(1));
+                    transport.join(1, rank, everybody, layout),
+                    "test",
+                    rank,
+                    size,
+                    firstLaunch,
+                    TimeUnit.MINUTES.toNanos(1));
             all.add(new Rank(rank, endpoint, chooser));
         }
     }

@@ -26,8 +26,8 @@ public class SignalStress {
     static {
         LocalTransport transport = new LocalTransport(2);
         RegionLayout layout = new RegionLayout(2, 1, 4096, 4096);
-        SENDER = new Endpoint(transport.join(1, 0, layout), "stress", 0, 2, 0, 1_000_000_000);
-        RECEIVER = new Endpoint(transport.join(1, 1, layout), "stress", 1, 2, 0, 1_000_000_000);
+        SENDER = new Endpoint(transport.join(1, 0, new int[] {0, 1}, layout), "stress", 0, 2, 0, 1_000_000_000);
+        RECEIVER = new Endpoint(transport.join(1, 1, new int[] {0, 1}, layout), "stress", 1, 2, 0, 1_000_000_000);
         SENDER.signature = 42;
         RECEIVER.signature = 42;
     }

@@ -24,7 +24,7 @@ public final class LocalTransport implements Transport {
     }
 
     @Override
-    public Fabric join(long id, int rank, RegionLayout layout) {
+    public Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout) {
         Meeting[] met = new Meeting[1];
         meetings.compute(id, (key, meeting) -> {
             Meeting here = meeting == null ? new Meeting(layout, oversubscribed) : meeting;

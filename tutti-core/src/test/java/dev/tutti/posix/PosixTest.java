@@ -1,0 +1,105 @@
+package dev.tutti.posix;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tutti.memory.Memory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+@EnabledOnOs(OS.LINUX)
+@Timeout(30)
+class PosixTest {
+    private static final long MEGABYTE = 1 << 20;
+
+    @Test
+    void shouldSeeTheSameMemoryWhenOpenedThroughProc() {
+        try (SharedMemory owner = SharedMemory.create("tutti-test", MEGABYTE);
+                SharedMemory peer = SharedMemory.open(ProcessFacts.pid(), owner.descriptor())) {
+            owner.reserve(4096, 4096);
+            long mine = owner.map(MEGABYTE);
+            long theirs = peer.map(MEGABYTE);
+            Memory.putLongRelease(mine + 4096, 42);
+            assertEquals(42, Memory.getLongAcquire(theirs + 4096));
+            peer.reserve(0, 2 * 4096);
+            assertEquals(42, Memory.getLongAcquire(mine + 4096), "reserving again must keep what is there");
+            peer.punch(4096, 4096);
+            assertEquals(0, Memory.getLongAcquire(mine + 4096));
+            SharedMemory.unmap(mine, MEGABYTE);
+            SharedMemory.unmap(theirs, MEGABYTE);
+        }
+    }
+
+    @Test
+    void shouldNameCallArgumentsAndErrorWhenACallFails() {
+        PosixException missing = assertThrows(
+                PosixException.class,
+                () -> SharedMemory.open(ProcessFacts.pid(), 1_000_000).close());
+        assertEquals(PosixException.ENOENT, missing.errno());
+        assertTrue(String.valueOf(missing.getMessage()).contains("/fd/1000000"), missing::toString);
+        assertTrue(String.valueOf(missing.getMessage()).contains("ENOENT"), missing::toString);
+    }
+
+    @Test
+    void shouldReturnAtOnceWhenTheWordHasChanged() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment word = arena.allocate(4, 4);
+            Futex.await(word.address(), 1, 20_000_000_000L);
+            new Futex.Words(2)
+                    .set(0, word.address(), 0)
+                    .set(1, word.address(), 1)
+                    .await(20_000_000_000L);
+        }
+    }
+
+    @Test
+    void shouldWakeWhoSleepsWhenRung() throws InterruptedException {
+        MemorySegment word = Arena.ofAuto().allocate(8, 8);
+        for (boolean any : new boolean[] {false, true}) {
+            CountDownLatch asleep = new CountDownLatch(1);
+            Thread sleeper = Thread.ofPlatform().start(() -> {
+                int seen = (int) Memory.getLongAcquire(word.address());
+                asleep.countDown();
+                while ((int) Memory.getLongAcquire(word.address()) == seen) {
+                    if (any) {
+                        new Futex.Words(1).set(0, word.address(), seen).await(20_000_000_000L);
+                    } else {
+                        Futex.await(word.address(), seen, 20_000_000_000L);
+                    }
+                }
+            });
+            asleep.await();
+            Memory.putLongRelease(word.address(), Memory.getLong(word.address()) + 1);
+            Futex.wake(word.address());
+            sleeper.join();
+        }
+    }
+
+    @Test
+    void shouldKnowThisProcessWhenAskedForFacts() {
+        long pid = ProcessFacts.pid();
+        long start = ProcessFacts.startTime(pid);
+        assertTrue(start > 0);
+        assertTrue(ProcessFacts.isAlive(pid, start));
+        assertFalse(ProcessFacts.isAlive(pid, start + 1));
+        assertFalse(ProcessFacts.isAlive(4_194_305, 1), "beyond the largest id that Linux gives");
+        assertFalse(ProcessFacts.bootId().isEmpty());
+        assertFalse(ProcessFacts.pidNamespace().isEmpty());
+        assertTrue(ProcessFacts.uid() >= 0);
+    }
+
+    @Test
+    void shouldBeAvailableWhenOnLinux() {
+        assertTrue(SharedMemory.isAvailable(), () -> String.valueOf(SharedMemory.unavailabilityCause()));
+        assertTrue(Futex.isAvailable(), () -> String.valueOf(Futex.unavailabilityCause()));
+        assertTrue(Membarrier.isAvailable(), () -> String.valueOf(Membarrier.unavailabilityCause()));
+        Membarrier.everywhere();
+    }
+}
