@@ -2,6 +2,7 @@ package dev.tutti.cli;
 
 import dev.tutti.cli.perf.ExitCode;
 import dev.tutti.cli.perf.PerfCommand;
+import dev.tutti.cli.plan.PlanCommand;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -51,8 +52,9 @@ public final class Main implements Runnable {
     }
 
     static int run(PrintStream out, PrintStream err, Map<String, String> environment, String... arguments) {
-        CommandLine tutti =
-                new CommandLine(new Main()).addSubcommand(new PerfCommand(out, err, environment, List.of(arguments)));
+        CommandLine tutti = new CommandLine(new Main())
+                .addSubcommand(new PerfCommand(out, err, environment, List.of(arguments)))
+                .addSubcommand(PlanCommand.of(out, err));
         tutti.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8));
         tutti.setParameterExceptionHandler((exception, given) -> {
             err.println(Mistakes.explain(exception));

@@ -1,5 +1,10 @@
 package dev.tutti.plan;
 
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
 /**
  * What an operation does. The names and their meaning are those of the MSCCL++ plan format; what a name means for hosts
  * is in {@code docs/plans.md}.
@@ -81,6 +86,9 @@ public enum Code {
         PACKET
     }
 
+    private static final Map<String, Code> BY_SYMBOL =
+            Stream.of(values()).collect(Collectors.toUnmodifiableMap(Code::symbol, code -> code));
+
     private final String symbol;
     private final Shape shape;
 
@@ -105,5 +113,72 @@ public enum Code {
      */
     public Shape shape() {
         return shape;
+    }
+
+    /**
+     * The code of a name in plan files.
+     *
+     * @param symbol for example {@code rres}
+     * @return the code, or null if there is none
+     */
+    public static @Nullable Code of(String symbol) {
+        return BY_SYMBOL.get(symbol);
+    }
+
+    /**
+     * Whether operands are a group's: every source or destination list holds one chunk per rank of the group.
+     *
+     * @return true for the four group operations
+     */
+    public boolean isGroup() {
+        return switch (this) {
+            case GROUP_REDUCE, GROUP_REDUCE_STORE, GROUP_STORE, GROUP_STORE_PACKETS -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Whether source i goes to destination i.
+     *
+     * @return true for puts and gets
+     */
+    public boolean isPairwise() {
+        return switch (this) {
+            case PUT, PUT_SIGNAL, PUT_SIGNAL_FLUSH, GET, PUT_PACKETS -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Whether several sources become one value.
+     *
+     * @return true for reductions of all kinds
+     */
+    public boolean folds() {
+        return switch (this) {
+            case REDUCE,
+                    REDUCE_SEND,
+                    READ_REDUCE,
+                    READ_REDUCE_SEND,
+                    REDUCE_PACKETS,
+                    REDUCE_SEND_PACKETS,
+                    REDUCE_COPY_PACKETS,
+                    REDUCE_COPY_SEND_PACKETS,
+                    GROUP_REDUCE,
+                    GROUP_REDUCE_STORE -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * Whether it adds to counters of peers.
+     *
+     * @return true for signals and puts with signal
+     */
+    public boolean signals() {
+        return switch (this) {
+            case SIGNAL, RELAXED_SIGNAL, PUT_SIGNAL, PUT_SIGNAL_FLUSH -> true;
+            default -> false;
+        };
     }
 }

@@ -2,16 +2,21 @@ package dev.tutti.plan;
 
 import dev.tutti.ReduceOp;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One step of a lane. Which of the lists are used depends on the {@link Code}; unused ones are empty.
  *
+ * <p>Pairwise codes (put, get and their kin, {@link Code#isPairwise}) move source i to destination i; of {@link Code#PUT} and
+ * {@link Code#PUT_PACKETS} Tutti's own plans also have a form with one source and several destinations. Group codes list one chunk
+ * for each rank of the group where the file has one reference to all of them.
+ *
  * @param code what to do
  * @param sources chunks read, in the order in which they are folded, except for packet folds: there the plain source comes
  *     first in this list and takes part at {@code plainPosition}
  * @param destinations chunks written
- * @param channels ids of the rank's channels that are signalled, waited for, or put through
+ * @param channels ids of the rank's channels that are signalled, waited for, or put through; for group codes, of its groups
  * @param semaphores ids of the rank's semaphores
  * @param fold a fixed operator (plan files), or null for the call's own
  * @param plainPosition for packet folds: where the plain source stands among the sources in folding order
@@ -71,6 +76,17 @@ public record Op(
         semaphores = List.copyOf(semaphores);
     }
 
+    /**
+     * This operation and, if it is a loop, those inside.
+     *
+     * @return at least this one
+     */
+    public Stream<Op> withInner() {
+        return loop == null
+                ? Stream.of(this)
+                : Stream.concat(Stream.of(this), loop.body().stream().flatMap(Op::withInner));
+    }
+
     /** An operation that moves or folds data. */
     static Op data(Code code, List<Chunk> sources, List<Chunk> destinations, int plainPosition, boolean finishes) {
         return new Op(
@@ -117,6 +133,16 @@ public record Op(
         }
         if (barrier != null) {
             text.append(" #").append(barrier.id()).append(" of ").append(barrier.lanes());
+        }
+        if (slice != null) {
+            text.append(" part ").append(slice.index()).append(" of ").append(slice.of());
+        }
+        if (fold != null) {
+            text.append(' ').append(fold);
+        }
+        if (loop != null) {
+            text.append(" every ").append(loop.unitBytes()).append(" B of ").append(loop.chunks());
+            text.append(" chunks ").append(loop.body());
         }
         return text.toString();
     }

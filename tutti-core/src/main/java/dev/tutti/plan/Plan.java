@@ -19,29 +19,31 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Plan {
     private final String name;
-    private final Collective collective;
+    private final PlanHeader header;
+    private final @Nullable Collective collective;
     private final int ranks;
     private final int root;
     private final Protocol protocol;
     private final int lanes;
-    private final Consumer<RankBuilder> author;
+    private final @Nullable Consumer<RankBuilder> author;
     private final AtomicReferenceArray<@Nullable RankPlan> parts;
 
     private Plan(
             String name,
-            Collective collective,
+            PlanHeader header,
             int ranks,
             int root,
             Protocol protocol,
             int lanes,
-            Consumer<RankBuilder> author) {
+            @Nullable Consumer<RankBuilder> author) {
         this.name = Objects.requireNonNull(name, "name");
-        this.collective = Objects.requireNonNull(collective, "collective");
+        this.header = Objects.requireNonNull(header, "header");
+        this.collective = header.collective();
         this.ranks = ranks;
         this.root = root;
         this.protocol = Objects.requireNonNull(protocol, "protocol");
         this.lanes = lanes;
-        this.author = Objects.requireNonNull(author, "author");
+        this.author = author;
         this.parts = new AtomicReferenceArray<>(ranks);
     }
 
@@ -58,7 +60,29 @@ public final class Plan {
      */
     public static Plan of(
             String name, Collective collective, int ranks, int root, Protocol protocol, Consumer<RankBuilder> author) {
-        return new Plan(name, collective, ranks, root, protocol, 1, author);
+        Objects.requireNonNull(author, "author");
+        return new Plan(name, PlanHeader.of(collective), ranks, root, protocol, 1, author);
+    }
+
+    /**
+     * A plan that is already written.
+     *
+     * @param name what messages and pictures call it
+     * @param header what it says of itself
+     * @param root the root of a rooted collective, else 0
+     * @param protocol how transfers announce themselves
+     * @param parts the part of every rank
+     * @return the plan
+     */
+    public static Plan of(String name, PlanHeader header, int root, Protocol protocol, List<RankPlan> parts) {
+        if (parts.isEmpty() || root < 0 || root >= parts.size()) {
+            throw new IllegalArgumentException("a plan of " + parts.size() + " ranks with root " + root);
+        }
+        Plan plan = new Plan(name, header, parts.size(), root, protocol, 1, null);
+        for (int rank = 0; rank < parts.size(); rank++) {
+            plan.parts.set(rank, parts.get(rank));
+        }
+        return plan;
     }
 
     /**
@@ -71,7 +95,18 @@ public final class Plan {
         if (times < 1) {
             throw new IllegalArgumentException("lanes must be at least 1, got " + times);
         }
-        return times == 1 ? this : new Plan(name, collective, ranks, root, protocol, times, author);
+        if (times == 1) {
+            return this;
+        }
+        if (author != null) {
+            return new Plan(name, header, ranks, root, protocol, times, author);
+        }
+        return of(
+                name,
+                header,
+                root,
+                protocol,
+                all().stream().map(part -> Replication.apply(part, times)).toList());
     }
 
     /**
@@ -84,11 +119,25 @@ public final class Plan {
     }
 
     /**
+     * What it says of itself.
+     *
+     * @return the fields at the top of a plan file
+     */
+    public PlanHeader header() {
+        return header;
+    }
+
+    /**
      * What it computes.
      *
      * @return the collective
+     * @throws IllegalStateException if no call of Tutti's computes it; {@link PlanHeader#collective} tells without throwing
      */
     public Collective collective() {
+        if (collective == null) {
+            throw new IllegalStateException(
+                    "plan " + name + " is for '" + header.purpose() + "', not for a collective");
+        }
         return collective;
     }
 
@@ -129,8 +178,8 @@ public final class Plan {
         RankPlan part = parts.get(rank);
         if (part == null) {
             RankBuilder builder = new RankBuilder(rank, ranks, root);
-            author.accept(builder);
-            part = Replication.apply(builder.build(), lanes);
+            Objects.requireNonNull(author).accept(builder);
+            part = Replication.apply(builder.build(collective()), lanes);
             parts.set(rank, part);
         }
         return part;
@@ -149,8 +198,26 @@ public final class Plan {
         return all;
     }
 
+    /** Plans are equal if they say the same of themselves and all ranks do the same. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other
+                || (other instanceof Plan that
+                        && name.equals(that.name)
+                        && header.equals(that.header)
+                        && ranks == that.ranks
+                        && root == that.root
+                        && protocol == that.protocol
+                        && all().equals(that.all()));
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(name, header, ranks, root, protocol);
+    }
+
     @Override
     public String toString() {
-        return name + "/" + protocol + " " + collective + " of " + ranks + " ranks";
+        return name + "/" + protocol + " " + header.purpose() + " of " + ranks + " ranks";
     }
 }

@@ -1,5 +1,6 @@
 package dev.tutti.plan;
 
+import dev.tutti.Collective;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -250,16 +251,20 @@ public final class RankBuilder {
     /**
      * What has been written so far.
      *
+     * @param collective tells in how many blocks input and output lie
      * @return the part of this rank
      */
-    public RankPlan build() {
+    public RankPlan build(Collective collective) {
         return new RankPlan(
                 rank,
                 size,
+                collective.inputBlocks(size) * chunksPerBlock,
+                collective.outputBlocks(size) * chunksPerBlock,
                 chunksPerBlock,
                 scratchChunks,
                 packetChunks,
                 channels,
+                List.of(),
                 semaphores,
                 lanes.stream().map(Lane::ops).toList());
     }

@@ -1,26 +1,34 @@
 package dev.tutti.plan;
 
 import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one rank does: its lanes, the channels they use, and how much scratch they need.
  *
  * @param rank whose part this is
  * @param ranks how many ranks take part
+ * @param inputChunks chunks of the input
+ * @param outputChunks chunks of the output
  * @param chunksPerBlock into how many chunks each block of input and output is cut
  * @param scratchChunks chunks of scratch that peers write here
- * @param packetChunks chunks of scratch for packets that peers write here
+ * @param packetChunks chunks of scratch for packets that peers write here; in plans of files the same as {@code scratchChunks}
  * @param channels this rank's channel ends; operations name them by position
+ * @param groups groups of ranks that this rank reaches at once; group operations name them by position
  * @param semaphores initial values
  * @param lanes lists of operations; the lanes of a rank run concurrently
  */
 public record RankPlan(
         int rank,
         int ranks,
+        int inputChunks,
+        int outputChunks,
         int chunksPerBlock,
         int scratchChunks,
         int packetChunks,
         List<Channel> channels,
+        List<Group> groups,
         List<Integer> semaphores,
         List<List<Op>> lanes) {
 
@@ -33,11 +41,52 @@ public record RankPlan(
      */
     public record Channel(ChannelType type, int peer, int ordinal) {}
 
+    /**
+     * A switch channel: one memory of several ranks, reached at once.
+     *
+     * @param space which memory of each rank
+     * @param ranks the ranks, in the order in which they are folded
+     */
+    public record Group(Space space, List<Integer> ranks) {
+        /** Keeps its own copy of the list. */
+        public Group {
+            ranks = List.copyOf(ranks);
+        }
+    }
+
     /** Keeps its own copies of the lists. */
     public RankPlan {
         channels = List.copyOf(channels);
+        groups = List.copyOf(groups);
         semaphores = List.copyOf(semaphores);
         lanes = lanes.stream().map(List::copyOf).toList();
+    }
+
+    /**
+     * All operations of all lanes, those inside loops too.
+     *
+     * @return the operations, lane by lane
+     */
+    public Stream<Op> operations() {
+        return lanes.stream().flatMap(List::stream).flatMap(Op::withInner);
+    }
+
+    /**
+     * How an operation reaches other ranks.
+     *
+     * @param op an operation of this rank
+     * @return the type of its channels; memory if it names none and yet has operands on peers; null if it is local
+     */
+    public @Nullable ChannelType via(Op op) {
+        if (op.code().isGroup()) {
+            return ChannelType.SWITCH;
+        }
+        if (!op.channels().isEmpty()) {
+            return channels.get(op.channels().getFirst()).type();
+        }
+        boolean remote = Stream.concat(op.sources().stream(), op.destinations().stream())
+                .anyMatch(chunk -> chunk.rank() != rank);
+        return remote ? ChannelType.MEMORY : null;
     }
 
     /**
@@ -46,11 +95,20 @@ public record RankPlan(
      * @return false for ranks that only read, or are alone
      */
     public boolean writesPeers() {
-        return lanes.stream()
-                .flatMap(List::stream)
-                .anyMatch(op -> op.code() == Code.SIGNAL
-                        || op.code() == Code.RELAXED_SIGNAL
+        return operations()
+                .anyMatch(op -> op.code().signals()
                         || op.destinations().stream()
                                 .anyMatch(chunk -> chunk.rank() != rank || chunk.space() == Space.SCRATCH));
+    }
+
+    /**
+     * Whether this rank reads or writes the input or output of another.
+     *
+     * @return true if it needs to know where its peers' buffers are
+     */
+    public boolean reachesPeersBuffers() {
+        return operations()
+                .flatMap(op -> Stream.concat(op.sources().stream(), op.destinations().stream()))
+                .anyMatch(chunk -> chunk.rank() != rank && chunk.space() != Space.SCRATCH);
     }
 }

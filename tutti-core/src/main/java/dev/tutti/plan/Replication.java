@@ -27,6 +27,12 @@ final class Replication {
                 channels.add(new RankPlan.Channel(channel.type(), channel.peer(), channel.ordinal() * times + k));
             }
         }
+        List<RankPlan.Group> groups = new ArrayList<>();
+        for (RankPlan.Group group : plan.groups()) {
+            for (int k = 0; k < times; k++) {
+                groups.add(group);
+            }
+        }
         List<Integer> semaphores = new ArrayList<>();
         for (int initial : plan.semaphores()) {
             for (int k = 0; k < times; k++) {
@@ -43,10 +49,13 @@ final class Replication {
         return new RankPlan(
                 plan.rank(),
                 plan.ranks(),
+                plan.inputChunks() * times,
+                plan.outputChunks() * times,
                 plan.chunksPerBlock() * times,
                 plan.scratchChunks() * times,
                 plan.packetChunks() * times,
                 channels,
+                groups,
                 semaphores,
                 lanes);
     }
