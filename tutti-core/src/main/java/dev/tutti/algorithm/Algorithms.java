@@ -150,6 +150,35 @@ public final class Algorithms {
             double work = c.work(2.0 * n + 4 * log2(n), 4.0 * (n - 1) + 4 * log2(n), 2.5 * b, 2.0 * b);
             return c.steps(n, 2.0 * log2(n), c.rounds(b, n)) + c.shared(n, work);
         });
+        family.anyOrder("double-tree", DoubleTree::allReduce, (n, b, c) -> {
+            double work = c.work(12, 12, 2.0 * b, 2.0 * b);
+            return c.steps(n, 2.0 * log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
+        });
+        family.members.add(hierarchical(0));
+    }
+
+    /**
+     * The hierarchical all-reduce for nodes of so many consecutive ranks.
+     *
+     * @param ranksPerNode ranks of a node, a divisor of the number of ranks; 0 for the largest up to its square root
+     * @return the algorithm
+     */
+    public static Algorithm hierarchical(int ranksPerNode) {
+        Consumer<RankBuilder> author =
+                ranksPerNode == 0 ? Hierarchical::allReduce : me -> Hierarchical.allReduce(me, ranksPerNode);
+        return new Algorithm("hierarchical", Collective.ALL_REDUCE, SIMPLE, false, true, false, author, (n, b, c) -> {
+            int inside = ranksPerNode == 0 ? Hierarchical.nodeSize(n) : ranksPerNode;
+            int nodes = n / inside;
+            double work = c.work(6.0 * inside + 12, 8.0 * inside + 12, 3.0 * b, 2.0 * b);
+            double between = c.work(12, 12, 2.0 * b / inside, 2.0 * b / inside);
+            double rounds = c.rounds(b, 2.0 * inside);
+            return c.steps(n, 2 + 2.0 * log2(nodes), rounds) + c.shared(n, work) + inTurn(nodes, between, c, rounds);
+        });
+    }
+
+    /** Work of which the ranks of a binary tree wait for each other's: in the first round level by level, later all at once. */
+    private static double inTurn(int ranks, double work, Constants c, double rounds) {
+        return c.shared(ranks, work) * (1 + (log2(ranks) - 1) / (2 * rounds));
     }
 
     private static void reduce(Family family) {
@@ -170,6 +199,10 @@ public final class Algorithms {
             double other = c.work(3.0 * n, 4.0 * (n - 1) + 2, 1.0 / n * b, 3.0 * (n - 1) / n * b);
             double root = other + c.work(n, 2.0 * (n - 1), (n - 1.0) / n * b, 0);
             return c.steps(n, n, c.rounds(b, n)) + c.rooted(n, root, other, c.rounds(b, n));
+        });
+        family.anyOrder("double-tree", DoubleTree::reduce, (n, b, c) -> {
+            double work = c.work(7, 7, 0.5 * b, 2.0 * b);
+            return c.steps(n, log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
         });
     }
 
@@ -201,6 +234,10 @@ public final class Algorithms {
             double arriving = work * (n - 2) / (pieces * c.rounds(b, pieces));
             return c.steps(n, n + pieces - 2, c.rounds(b, pieces)) + arriving + c.shared(n, work);
         });
+        family.inOrder("double-tree", SIMPLE, DoubleTree::broadcast, (n, b, c) -> {
+            double work = c.work(7, 7, 2.0 * b, 0);
+            return c.steps(n, log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
+        });
     }
 
     private static void allGather(Family family) {
@@ -224,6 +261,10 @@ public final class Algorithms {
             double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), (2.0 * n - 1) * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
+        family.inOrder("pat", SIMPLE, Pat::allGather, (n, b, c) -> {
+            double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), (2.0 * n - 1) * b, 0);
+            return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
+        });
     }
 
     private static void reduceScatter(Family family) {
@@ -240,6 +281,10 @@ public final class Algorithms {
             return c.steps(n, n - 1, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.anyOrder("halving", HalvingDoubling::reduceScatter, (n, b, c) -> {
+            double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), 0.5 * n * b, (2.0 * n - 1) * b);
+            return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
+        });
+        family.anyOrder("pat", Pat::reduceScatter, (n, b, c) -> {
             double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), 0.5 * n * b, (2.0 * n - 1) * b);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
@@ -289,6 +334,11 @@ public final class Algorithms {
         family.inOrder("pairwise", SIMPLE, Pairwise::allToAll, (n, b, c) -> {
             double work = c.work(4.0 * (n - 1) + 1, 4.0 * (n - 1), (2.0 * n - 1) * b, 0);
             return c.steps(n, n - 1, c.rounds(b, 1)) + c.shared(n, work);
+        });
+        family.even("bruck", Bruck::allToAll, (n, b, c) -> {
+            double moved = n * log2(n) / 2.0;
+            double work = c.work(moved + n, moved + n + 2.0 * log2(n), (moved + n) * b, 0);
+            return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
     }
 

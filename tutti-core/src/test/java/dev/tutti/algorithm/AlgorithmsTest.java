@@ -1,6 +1,7 @@
 package dev.tutti.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.tutti.Collective;
 import dev.tutti.algorithm.PlanSimulator.Fold;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every built-in algorithm, run by {@link PlanSimulator} against {@link Reference}. */
 @Timeout(60)
@@ -81,6 +83,23 @@ class AlgorithmsTest {
     @MethodSource("algorithms")
     void shouldComputeTheCollectiveWhenInterleavedAtRandom(Algorithm algorithm) {
         cases(algorithm).forEach(each -> check(each, Fold.SUM));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {4, 6, 8, 12, 16, 24})
+    void shouldComputeTheCollectiveWhenNodesHaveAnySize(int ranks) {
+        for (int perNode = 1; perNode <= ranks; perNode++) {
+            Algorithm algorithm = Algorithms.hierarchical(perNode);
+            if (ranks % perNode == 0) {
+                check(new Case(algorithm, ranks, 0, 1, false, false), Fold.SUM);
+                check(new Case(algorithm, ranks, 0, 2, true, false), Fold.SUM);
+            } else {
+                Plan plan = algorithm.plan(ranks, 0, 1);
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> plan.rank(0))
+                        .withMessageContaining(ranks + " ranks do not divide into nodes of " + perNode);
+            }
+        }
     }
 
     @ParameterizedTest

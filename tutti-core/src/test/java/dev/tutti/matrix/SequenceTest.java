@@ -23,8 +23,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SequenceTest {
     private static final int STEPS = 200;
     private static final int MOST_STARTED = 4;
-    private static final List<String> ALGORITHMS =
-            List.of("", "", "one-shot", "two-shot", "ring", "tree", "one-shot-read", "two-shot-read", "chain");
+    private static final List<String> ALGORITHMS = List.of(
+            "",
+            "",
+            "one-shot",
+            "two-shot",
+            "ring",
+            "tree",
+            "one-shot-read",
+            "two-shot-read",
+            "chain",
+            "double-tree",
+            "pat",
+            "bruck",
+            "hierarchical");
 
     /** A cell for each size of communicator that may run it, as halves of an odd number of ranks differ. */
     private record Step(int communicator, List<Cell> cells) {}
