@@ -1,0 +1,242 @@
+package dev.tutti.bench.compare;
+
+import dev.tutti.Collective;
+import dev.tutti.DataType;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The race: Tutti beside Open MPI and MPICH on this machine. All contestants are started once and sleep; then row by row, round by
+ * round, each takes its turn, in an order that rotates. See docs/race.md.
+ */
+public final class Compare {
+    private static final int SECONDS = 60;
+    /** A native library so much slower than the best is not run again at that row: it cannot be the best. */
+    private static final double HOPELESS = 5;
+
+    private final CompareOptions options;
+    private final Calibration calibration = new Calibration();
+
+    /** Something that takes turns: a contestant with one kind of memory. */
+    private record Entry(String name, Contestant contestant, String memory) {}
+
+    private Compare(CompareOptions options) {
+        this.options = options;
+    }
+
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        try {
+            new Compare(CompareOptions.parse(arguments)).run();
+        } catch (IllegalArgumentException wrong) {
+            System.err.println(wrong.getMessage());
+            System.exit(2);
+        }
+    }
+
+    private void run() throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("tutti-race-");
+        try {
+            NativeLibraries libraries = new NativeLibraries(directory);
+            boolean wantsOpenMpi = options.natives.stream().anyMatch(name -> name.startsWith("openmpi"));
+            NativeLibraries.Found openMpi = wantsOpenMpi ? libraries.openMpi() : null;
+            NativeLibraries.Found mpich = options.natives.contains("mpich") ? libraries.mpich() : null;
+            System.out.println(Instant.now() + ", " + Runtime.getRuntime().availableProcessors() + " cores, JDK "
+                    + Runtime.version() + ", " + (openMpi == null ? "no Open MPI" : openMpi.version()) + ", "
+                    + (mpich == null ? "no MPICH" : mpich.version()) + ", " + options.rounds + " rounds of "
+                    + options.batches + " batches of " + options.batchMicros + " us");
+            for (int i = 0; i < 20; i++) {
+                calibration.roundTripNanos();
+            }
+            for (int ranks : options.ranks) {
+                Results results = race(ranks, openMpi, mpich);
+                new Report(results, System.out).print();
+                if (!options.out.toString().isEmpty()) {
+                    Files.createDirectories(options.out);
+                    RawJson.write(results, options.out.resolve("race-" + ranks + ".json"));
+                    draw(results);
+                }
+            }
+        } finally {
+            try (var files = Files.list(directory)) {
+                for (Path file : files.toList()) {
+                    Files.delete(file);
+                }
+            }
+            Files.delete(directory);
+        }
+    }
+
+    private void draw(Results results) {
+        try {
+            Charts.draw(results, options.out);
+        } catch (NoClassDefFoundError noDesktop) {
+            System.out.println("no charts: this Java has no java.desktop");
+        }
+    }
+
+    private Results race(int ranks, NativeLibraries.@Nullable Found openMpi, NativeLibraries.@Nullable Found mpich)
+            throws IOException, InterruptedException {
+        Map<String, Contestant> contestants = new LinkedHashMap<>();
+        List<String> ours = new ArrayList<>();
+        try {
+            if (openMpi != null) {
+                for (String name : List.of("openmpi", "openmpi-sm")) {
+                    if (options.natives.contains(name)) {
+                        Contestant contestant = add(contestants, name, ranks);
+                        NativeLibraries.startOpenMpi(contestant, openMpi, ranks, name.equals("openmpi-sm"));
+                    }
+                }
+            }
+            if (mpich != null) {
+                NativeLibraries.startMpich(add(contestants, "mpich", ranks), mpich, ranks);
+            }
+            List<String> natives = List.copyOf(contestants.keySet());
+            List<Entry> entries = new ArrayList<>();
+            contestants.forEach((name, contestant) -> entries.add(new Entry(name, contestant, "native")));
+            Contestant tutti = add(contestants, "tutti", ranks);
+            startTutti(tutti, ranks);
+            for (String memory : options.memories) {
+                entries.add(new Entry("tutti-" + memory, tutti, memory));
+                ours.add("tutti-" + memory);
+            }
+            Results results = new Results(ranks, natives, ours);
+            rehearse(entries);
+            takeTurns(results, entries);
+            contestants.values().stream()
+                    .filter(contestant -> contestant.failure() != null)
+                    .forEach(contestant -> System.out.println(contestant.name() + " failed: " + contestant.failure()));
+            return results;
+        } finally {
+            for (Contestant contestant : contestants.values()) {
+                contestant.close();
+            }
+        }
+    }
+
+    private static Contestant add(Map<String, Contestant> contestants, String name, int ranks)
+            throws IOException, InterruptedException {
+        Contestant contestant = new Contestant(name, ranks);
+        contestants.put(name, contestant);
+        return contestant;
+    }
+
+    private void startTutti(Contestant tutti, int ranks) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                ProcessHandle.current().info().command().orElse("java"),
+                "--add-modules=jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED"));
+        String more = System.getenv("TUTTI_JVM_OPTS");
+        if (more != null && !more.isBlank()) {
+            command.addAll(List.of(more.strip().split(" +")));
+        }
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), TuttiRank.class.getName()));
+        command.addAll(List.of(tutti.directory().toString(), "" + ranks));
+        tutti.start(command, Map.of());
+        // More ranks than cores compile at the same time.
+        int crowd = Math.max(1, ranks / Runtime.getRuntime().availableProcessors());
+        List<String> types = new ArrayList<>(List.of("float32"));
+        types.addAll(options.types);
+        tutti.measure(
+                "warm " + 4 * crowd + " " + String.join(",", types) + " " + String.join(",", options.memories),
+                SECONDS + 10 * crowd);
+    }
+
+    /** Short turns that do not count: whatever happens in a first turn, such as compiling, is not to fall into anybody's first row. */
+    private void rehearse(List<Entry> entries) throws IOException, InterruptedException {
+        for (int round = 0; round < 2; round++) {
+            for (Row row : rows()) {
+                for (Entry entry : entries) {
+                    if (row.bytes() <= 1 << 20 && canRun(row, entry)) {
+                        entry.contestant.measure(command(row, entry, 1, 300), SECONDS);
+                    }
+                }
+            }
+        }
+    }
+
+    /** 16-bit floats are a matter between Tutti and itself. */
+    private static boolean canRun(Row row, Entry entry) {
+        return row.type() == DataType.FLOAT32 || (entry.name.startsWith("tutti") && !entry.memory.equals("array"));
+    }
+
+    private void takeTurns(Results results, List<Entry> entries) throws IOException, InterruptedException {
+        for (Row row : rows()) {
+            Set<Entry> hopeless = new HashSet<>();
+            Results.Entries measured = results.of(row);
+            List<Entry> order = new ArrayList<>(entries);
+            order.removeIf(entry -> !canRun(row, entry));
+            for (int round = 0; round < options.rounds; round++) {
+                measured.calibrations.add(calibration.roundTripNanos());
+                for (Entry entry : order) {
+                    if (!hopeless.contains(entry)) {
+                        Contestant.Turn turn = entry.contestant.measure(
+                                command(row, entry, batches(row), options.batchMicros), SECONDS);
+                        if (turn != null) {
+                            measured.add(entry.name, turn.micros());
+                        }
+                    }
+                }
+                OptionalDouble best = results.bestNative(row);
+                order.stream()
+                        .filter(entry -> results.natives.contains(entry.name))
+                        .filter(entry -> measured.micros(entry.name).orElse(0) > HOPELESS * best.orElse(0))
+                        .forEach(hopeless::add);
+                Collections.rotate(order, 1);
+            }
+            progress(results.ranks + " ranks: " + Row.name(row.collective()) + " " + row.size());
+        }
+        progress("");
+    }
+
+    /** One line on a terminal that the next one overwrites. */
+    private static void progress(String text) {
+        if (System.console() != null && System.console().isTerminal()) {
+            System.err.print("\r" + text + " ".repeat(Math.max(0, 40 - text.length())) + "\r");
+        }
+    }
+
+    private static String command(Row row, Entry entry, int batches, int batchMicros) {
+        return "run " + Row.name(row.collective()) + " " + row.bytes() + " " + (row.rewriting() ? 1 : 0) + " "
+                + row.type() + " " + entry.memory + " " + batches + " " + batchMicros;
+    }
+
+    /** Operations of many milliseconds need no batches to be seen. */
+    private int batches(Row row) {
+        return row.bytes() >= 16 << 20 ? Math.min(3, options.batches) : options.batches;
+    }
+
+    private List<Row> rows() {
+        List<Row> rows = new ArrayList<>();
+        for (Collective collective : options.collectives) {
+            if (collective == Collective.BARRIER) {
+                rows.add(new Row(collective, 0, true, DataType.FLOAT32));
+                continue;
+            }
+            for (String variant : options.variants) {
+                for (long bytes : options.sizes) {
+                    rows.add(new Row(collective, bytes, variant.equals("rewritten"), DataType.FLOAT32));
+                }
+            }
+            if (collective == Collective.ALL_REDUCE || collective == Collective.REDUCE_SCATTER) {
+                for (String type : options.types) {
+                    for (long bytes : options.sizes) {
+                        rows.add(new Row(collective, bytes, true, DataType.valueOf(type.toUpperCase(Locale.ROOT))));
+                    }
+                }
+            }
+        }
+        return rows;
+    }
+}
