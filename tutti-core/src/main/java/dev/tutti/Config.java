@@ -25,6 +25,8 @@ public final class Config {
         TIMEOUT("5m", Kind.DURATION),
         /** After how long a waiting operation logs who is missing. */
         WARN_AFTER("10s", Kind.DURATION),
+        /** How long the processes of a world may take to find each other. */
+        JOIN_TIMEOUT("2m", Kind.DURATION),
         /** Algorithm to use wherever it exists for the collective; empty for the tuner's choice. */
         ALGO("", Kind.TEXT),
         /** Protocol to use wherever it exists for the algorithm; empty for the tuner's choice. */
@@ -67,8 +69,8 @@ public final class Config {
 
     private record Value(String text, String origin) {}
 
-    /** Variables that the launcher script reads; they are no settings of a world. */
-    private static final java.util.Set<String> OTHER_VARIABLES = java.util.Set.of("TUTTI_JAVA_HOME", "TUTTI_JVM_OPTS");
+    /** Variables that the {@code tutti} script reads; like those that say who a process is, they are no settings. */
+    private static final java.util.Set<String> SCRIPT_VARIABLES = java.util.Set.of("TUTTI_JAVA_HOME", "TUTTI_JVM_OPTS");
 
     /** Far beyond any use, and still a number of nanoseconds. */
     private static final Duration LONGEST = Duration.ofDays(10_000);
@@ -98,7 +100,9 @@ public final class Config {
         Map<Key, Value> values = new EnumMap<>(Key.class);
         TreeSet<String> unknown = new TreeSet<>();
         environment.keySet().stream()
-                .filter(name -> name.startsWith("TUTTI_") && !OTHER_VARIABLES.contains(name))
+                .filter(name -> name.startsWith("TUTTI_")
+                        && !SCRIPT_VARIABLES.contains(name)
+                        && !dev.tutti.bootstrap.Job.VARIABLES.contains(name))
                 .forEach(unknown::add);
         for (Key key : Key.values()) {
             String given = environment.get(key.variable());

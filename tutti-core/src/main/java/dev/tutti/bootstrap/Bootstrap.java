@@ -1,0 +1,182 @@
+package dev.tutti.bootstrap;
+
+import dev.tutti.TuttiException;
+import dev.tutti.health.ProcessId;
+import dev.tutti.spi.Rendezvous;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Brings the processes of a job together: everybody puts a card, reads everybody's, and finds out whether they fit. What stands in
+ * between, folder or server, is needed only while a world is made.
+ */
+public final class Bootstrap implements AutoCloseable {
+    private final Job job;
+    private final Rendezvous rendezvous;
+    private final List<Card> cards;
+
+    private Bootstrap(Job job, Rendezvous rendezvous, List<Card> cards) {
+        this.job = job;
+        this.rendezvous = rendezvous;
+        this.cards = cards;
+    }
+
+    /**
+     * Meets the other processes.
+     *
+     * @param job who we are; more than one process
+     * @param world counts the worlds that this process has joined before; the same everywhere
+     * @param ranks how many ranks this process has
+     * @param settings what must be the same everywhere
+     * @param facts what the others may want to know
+     * @param timeout how long the others may take
+     */
+    public static Bootstrap join(
+            Job job, int world, int ranks, Map<String, String> settings, Map<String, String> facts, Duration timeout) {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        ProcessId self = ProcessId.self();
+        Rendezvous rendezvous = open(job, world, self, deadline);
+        try {
+            Map<String, String> compared = new TreeMap<>(settings);
+            compared.put("wire version", "" + Wire.VERSION);
+            Card own = new Card(
+                    job.process(),
+                    self,
+                    PrivateFolder.userId(),
+                    Card.thisHost(),
+                    ranks,
+                    compared,
+                    new TreeMap<>(facts));
+            rendezvous.put("card/" + job.process(), own.encode());
+            List<Card> cards = collect(job, rendezvous, ranks, deadline, timeout);
+            cards.forEach(card -> requireFitting(own, card));
+            return new Bootstrap(job, rendezvous, cards);
+        } catch (RuntimeException failed) {
+            rendezvous.close();
+            throw failed;
+        }
+    }
+
+    private static Rendezvous open(Job job, int world, ProcessId self, long deadline) {
+        return switch (job.place()) {
+            case Place.Alone alone -> throw new IllegalArgumentException("one process needs nobody");
+            case Place.Folder folder
+            when folder.given() == null ->
+                FileRendezvous.forJob(
+                        PrivateFolder.ofUser(folder.runtimeFolder()),
+                        job.id() + " world " + world,
+                        job.process(),
+                        self);
+            case Place.Folder folder ->
+                new Prefixed(FileRendezvous.in(folder.given(), world, job.process(), self), world);
+            case Place.Server server ->
+                TcpRendezvous.join(server, job.id(), world, job.process(), job.processes(), deadline);
+        };
+    }
+
+    private static List<Card> collect(Job job, Rendezvous rendezvous, int ranks, long deadline, Duration timeout) {
+        List<Card> cards = new ArrayList<>();
+        List<String> missing = new ArrayList<>();
+        for (int process = 0; process < job.processes(); process++) {
+            try {
+                cards.add(Card.decode(rendezvous.await("card/" + process, deadline)));
+            } catch (TuttiException failed) {
+                if (failed.category() != TuttiException.Category.TIMEOUT) {
+                    throw failed;
+                }
+                missing.add("" + process);
+            }
+        }
+        if (!missing.isEmpty()) {
+            String what = ranks == 1 ? "rank " : "process ";
+            throw new TuttiException(
+                    TuttiException.Category.TIMEOUT,
+                    what + job.process() + " of " + job.processes() + " (" + job.launcher() + ") waited "
+                            + timeout.toSeconds() + " s for the others; missing: " + what
+                            + String.join(", ", missing)
+                            + "; do all of them run, and call fromEnvironment equally often? TUTTI_JOIN_TIMEOUT allows"
+                            + " more time; ranks on several hosts need TUTTI_RENDEZVOUS",
+                    null);
+        }
+        return cards;
+    }
+
+    private static void requireFitting(Card own, Card other) {
+        String both = "process " + own.process() + " and process " + other.process();
+        if (own.user() != other.user()) {
+            throw refuse(both + " run as different users, " + own.user() + " and " + other.user());
+        }
+        if (!own.host().equals(other.host())) {
+            throw refuse(
+                    both + " are on different hosts, or in containers that cannot see each other's processes; ranks of"
+                            + " one world must share a host's memory");
+        }
+        TreeSet<String> names = new TreeSet<>(own.settings().keySet());
+        names.addAll(other.settings().keySet());
+        for (String name : names) {
+            String mine = own.settings().getOrDefault(name, "unknown");
+            String theirs = other.settings().getOrDefault(name, "unknown");
+            if (!mine.equals(theirs)) {
+                throw refuse(both + " differ in " + name + ": '" + mine + "' and '" + theirs
+                        + "'; it must be the same for all ranks");
+            }
+        }
+    }
+
+    private static TuttiException refuse(String why) {
+        return new TuttiException(TuttiException.Category.USAGE, why, null);
+    }
+
+    /** Who we are. */
+    public Job job() {
+        return job;
+    }
+
+    /** For what transports have to tell each other. */
+    public Rendezvous rendezvous() {
+        return rendezvous;
+    }
+
+    /** Everybody's card, in order. */
+    public List<Card> cards() {
+        return cards;
+    }
+
+    /** The ranks of all processes together. */
+    public int size() {
+        return cards.stream().mapToInt(Card::ranks).sum();
+    }
+
+    /** The lowest rank of a process; its others follow. */
+    public int firstRank(int process) {
+        return cards.stream().limit(process).mapToInt(Card::ranks).sum();
+    }
+
+    /** Leaves the rendezvous. */
+    @Override
+    public void close() {
+        rendezvous.close();
+    }
+
+    /** Several worlds in one folder: each has its own names. */
+    private record Prefixed(FileRendezvous folder, int world) implements Rendezvous {
+        @Override
+        public void put(String key, byte[] value) {
+            folder.put("world" + world + "/" + key, value);
+        }
+
+        @Override
+        public byte[] await(String key, long deadlineNanos) {
+            return folder.await("world" + world + "/" + key, deadlineNanos);
+        }
+
+        @Override
+        public void close() {
+            folder.close();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package dev.tutti.bootstrap;
+
+import dev.tutti.PeerFailedException;
+import dev.tutti.TuttiException;
+import dev.tutti.health.ProcessId;
+import dev.tutti.spi.Rendezvous;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Notes as files of a {@link PrivateFolder}. A note appears by linking a file that has been written to the end to its name: whole,
+ * and once.
+ */
+final class FileRendezvous implements Rendezvous {
+    private static final long FIRST_PAUSE_NANOS = 200_000;
+    private static final long LONGEST_PAUSE_NANOS = 8_000_000;
+    private static final long LOOK_FOR_DEAD_EVERY_NANOS = 200_000_000;
+
+    private final PrivateFolder folder;
+    private final String member;
+    private final AtomicInteger notes = new AtomicInteger();
+    private boolean closed;
+
+    private FileRendezvous(PrivateFolder folder, String member) {
+        this.folder = folder;
+        this.member = member;
+    }
+
+    /** In a folder that is found by the job's id. */
+    static FileRendezvous forJob(PrivateFolder user, String id, int process, ProcessId self) {
+        return new FileRendezvous(user.ofJob(id, "" + process, self), "" + process);
+    }
+
+    /** In a folder that whoever started the job has made. */
+    static FileRendezvous in(Path path, int world, int process, ProcessId self) {
+        PrivateFolder folder = PrivateFolder.existing(path);
+        String member = world + "." + process;
+        try {
+            folder.enter(member, self);
+        } catch (IOException unwritable) {
+            throw new TuttiException(
+                    TuttiException.Category.USAGE, "cannot meet in " + path + ": " + unwritable, unwritable);
+        }
+        return new FileRendezvous(folder, member);
+    }
+
+    @Override
+    public void put(String key, byte[] value) {
+        Keys.check(key, value);
+        Path file = file(key);
+        try {
+            Path written = folder.path().resolve(".note-" + member + "-" + notes.incrementAndGet());
+            Files.write(written, value);
+            try {
+                Files.createLink(file, written);
+            } finally {
+                Files.delete(written);
+            }
+        } catch (FileAlreadyExistsException there) {
+            requireSame(key, file, value);
+        } catch (IOException unwritable) {
+            throw broken("cannot put " + key, unwritable);
+        }
+    }
+
+    private void requireSame(String key, Path file, byte[] value) {
+        try {
+            if (!Arrays.equals(Files.readAllBytes(file), value)) {
+                throw Keys.taken(key);
+            }
+        } catch (IOException unreadable) {
+            throw broken("cannot read " + key, unreadable);
+        }
+    }
+
+    @Override
+    public byte[] await(String key, long deadlineNanos) {
+        Keys.check(key);
+        Path file = file(key);
+        long pause = FIRST_PAUSE_NANOS;
+        long looked = System.nanoTime();
+        while (true) {
+            try {
+                if (Files.size(file) > MAX_VALUE_BYTES) {
+                    throw broken(key + " is too long", new IOException(Files.size(file) + " bytes"));
+                }
+                return Files.readAllBytes(file);
+            } catch (NoSuchFileException notYet) {
+                // Again, after a pause.
+            } catch (IOException unreadable) {
+                throw broken("cannot read " + key, unreadable);
+            }
+            long now = System.nanoTime();
+            if (now - deadlineNanos >= 0) {
+                throw Keys.late(key, "in " + folder.path());
+            }
+            if (now - looked >= LOOK_FOR_DEAD_EVERY_NANOS) {
+                looked = now;
+                requireAlive();
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                throw new TuttiException(TuttiException.Category.BROKEN, "interrupted while waiting for " + key, null);
+            }
+            LockSupport.parkNanos(this, Math.min(pause, deadlineNanos - now));
+            pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+        }
+    }
+
+    private void requireAlive() {
+        List<String> died = folder.died();
+        if (!died.isEmpty()) {
+            throw new PeerFailedException(
+                    died.stream()
+                                    .map(FileRendezvous::name)
+                                    .reduce((a, b) -> a + ", " + b)
+                                    .orElse("?") + " ended while the ranks were joining",
+                    null);
+        }
+        if (!Files.isDirectory(folder.path())) {
+            throw new PeerFailedException(
+                    "the folder where the ranks meet, " + folder.path() + ", has gone: the job was ended", null);
+        }
+    }
+
+    /** What messages call a member. */
+    static String name(String member) {
+        return member.equals("launcher") ? "the launcher" : "process " + member.substring(member.indexOf('.') + 1);
+    }
+
+    private Path file(String key) {
+        return folder.path().resolve("key." + key.replace('/', '+'));
+    }
+
+    private TuttiException broken(String what, IOException cause) {
+        return Files.isDirectory(folder.path())
+                ? new TuttiException(TuttiException.Category.BROKEN, what + ": " + cause, cause)
+                : new PeerFailedException(
+                        what + ": the folder where the ranks meet, " + folder.path() + ", has gone: the job was ended",
+                        cause);
+    }
+
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            folder.leave(member);
+        }
+    }
+}
