@@ -41,6 +41,10 @@ module dev.tutti.core {
             dev.tutti.cli,
             dev.tutti.bench,
             dev.tutti.stress;
+    exports dev.tutti.transport.shm to
+            dev.tutti.cli,
+            dev.tutti.bench,
+            dev.tutti.stress;
     exports dev.tutti.transport.local to
             dev.tutti.cli,
             dev.tutti.bench,

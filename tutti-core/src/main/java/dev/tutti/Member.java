@@ -122,5 +122,6 @@ final class Member {
     void close() {
         schedule.close();
         postbox.close();
+        schedule.retire();
     }
 }

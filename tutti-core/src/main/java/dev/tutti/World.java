@@ -28,7 +28,7 @@ public final class World implements AutoCloseable {
     private final Transport transport;
     private final List<CopyOnWriteArrayList<Communicator>> communicators;
 
-    private World(int size, String name, Config config, Transport transport) {
+    World(int size, String name, Config config, Transport transport) {
         this.size = size;
         this.name = name;
         this.config = config;

@@ -33,6 +33,7 @@ public final class Board {
     private final int rank;
     private final int size;
     private final long own;
+    private boolean retired;
 
     public Board(Fabric fabric, int rank, int size) {
         this.fabric = fabric;
@@ -104,6 +105,9 @@ public final class Board {
         long master = fabric.region(0) + RegionLayout.MASTER;
         // Threads of one rank share the place of the text, and a late one must not write over what was decided.
         synchronized (this) {
+            if (retired) {
+                return;
+            }
             if (Memory.getLongAcquire(master) == 0) {
                 if (cause != null) {
                     fabric.keepCause(rank, cause);
@@ -111,11 +115,16 @@ public final class Board {
                 writeCause(text);
                 Memory.compareAndSetLong(master, 0, ((long) reason.ordinal() << 32) | rank);
             }
+            long decision = Memory.getLongAcquire(master);
+            for (int peer = 0; peer < size; peer++) {
+                Memory.putLongRelease(fabric.region(peer) + RegionLayout.ABORT, decision);
+            }
         }
-        long decision = Memory.getLongAcquire(master);
-        for (int peer = 0; peer < size; peer++) {
-            Memory.putLongRelease(fabric.region(peer) + RegionLayout.ABORT, decision);
-        }
+    }
+
+    /** This rank has left: an abort from now on does nothing, as the memory may be somebody else's by then. */
+    public synchronized void retire() {
+        retired = true;
     }
 
     public Reason abortReason() {

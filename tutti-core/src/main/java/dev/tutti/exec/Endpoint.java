@@ -107,6 +107,12 @@ public final class Endpoint {
         return stall;
     }
 
+    /** Nobody will touch this communicator's memory on behalf of this rank any more. */
+    void retire() {
+        board.retire();
+        fabric.release();
+    }
+
     public int size() {
         return size;
     }

@@ -76,7 +76,7 @@ public final class Schedule implements Progress.Moving {
 
     /** Runs a call between {@link #enter} and {@link #exit}. */
     public void run(Call call) {
-        requireActive();
+        requireActiveInside();
         long before = execution.operation();
         try {
             execution.run(call);
@@ -101,8 +101,16 @@ public final class Schedule implements Progress.Moving {
         gate.exit();
     }
 
-    /** Throws the first cause after an abort, and says so after a close. */
+    /** Throws the first cause after an abort, and says so after a close. For callers outside the gate. */
     public void requireActive() {
+        // Against retire: what is no longer active must not look at memory that may have gone.
+        synchronized (queueLock) {
+            requireActiveInside();
+        }
+    }
+
+    /** Inside the gate, or under the lock of the queue. */
+    private void requireActiveInside() {
         if (closed) {
             throw new TuttiException(
                     TuttiException.Category.USAGE,
@@ -116,8 +124,8 @@ public final class Schedule implements Progress.Moving {
 
     /** Puts a call at the end of the queue. */
     public void submit(Queued task) {
-        requireActive();
         synchronized (queueLock) {
+            requireActiveInside();
             if (tail == null) {
                 head = task;
             } else {
@@ -152,7 +160,7 @@ public final class Schedule implements Progress.Moving {
                     return Execution.BLOCKED;
                 }
                 running = task;
-                requireActive();
+                requireActiveInside();
                 execution.begin(task.call());
             }
             moved = execution.advance();
@@ -204,15 +212,32 @@ public final class Schedule implements Progress.Moving {
 
     /** No more calls. Whatever is still going on is aborted, on all ranks. */
     public void close() {
-        if (closed) {
-            return;
+        // Under the lock, so that whoever closes at the same time does not let go of the memory before this has been
+        // written.
+        synchronized (queueLock) {
+            if (closed) {
+                return;
+            }
+            // In this order: whoever enters the gate and does not see this is seen inside it.
+            closed = true;
+            if (queued != 0 || gate.isHeld()) {
+                abort("closed during an operation", false);
+            }
+            endpoint.board.publishClosed();
         }
-        // In this order: whoever enters the gate and does not see this is seen inside it.
-        closed = true;
-        if (queued != 0 || gate.isHeld()) {
-            abort("closed during an operation", false);
+    }
+
+    /**
+     * After a close: lets go of the communicator's memory, if nobody can be using it any more. Whoever enters the gate from now on
+     * finds it closed. If an operation is still on its way out, nothing happens, and the memory is given back when nobody can
+     * reach the communicator any more.
+     */
+    public void retire() {
+        synchronized (queueLock) {
+            if (closed && queued == 0 && !gate.isHeld()) {
+                endpoint.retire();
+            }
         }
-        endpoint.board.publishClosed();
     }
 
     public boolean isClosed() {

@@ -16,6 +16,7 @@ public final class Memory {
     public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
     private Memory() {}
 
@@ -41,6 +42,30 @@ public final class Memory {
 
     public static boolean compareAndSetLong(long address, long expected, long value) {
         return LONG.compareAndSet(ALL, address, expected, value);
+    }
+
+    public static long getAndAddLong(long address, long added) {
+        return (long) LONG.getAndAdd(ALL, address, added);
+    }
+
+    public static int getIntAcquire(long address) {
+        return (int) INT.getAcquire(ALL, address);
+    }
+
+    public static int getIntOpaque(long address) {
+        return (int) INT.getOpaque(ALL, address);
+    }
+
+    public static void putIntVolatile(long address, int value) {
+        INT.setVolatile(ALL, address, value);
+    }
+
+    public static int getAndSetInt(long address, int value) {
+        return (int) INT.getAndSet(ALL, address, value);
+    }
+
+    public static int getAndAddInt(long address, int added) {
+        return (int) INT.getAndAdd(ALL, address, added);
     }
 
     /** Copies bytes; the ranges must not overlap in part. */

@@ -72,6 +72,29 @@ public interface Fabric {
     long address(int rank, long location);
 
     /**
+     * The word on which a member sleeps when it has nothing to do, and the flag that says so: a pair of lines for all of its
+     * communicators. Whoever has written something that the member may wait for looks at the flag.
+     *
+     * @param rank whose
+     * @return its address in this process
+     */
+    long bell(int rank);
+
+    /**
+     * Whether whoever writes what a sleeper waits for must fence before it looks at the flag. Else the sleeper makes that fence, on
+     * all cores, before it sleeps.
+     *
+     * @return true if writers must fence; the same for all members
+     */
+    boolean mustFenceToSignal();
+
+    /**
+     * Says that this member will never touch any member's memory of this communicator again. When all have, it is used for
+     * something else. Calling it twice is fine; not calling it is fine too: then that happens when this object is collected.
+     */
+    void release();
+
+    /**
      * Whether there are more ranks on this host than cores, so that spinning would keep peers from running.
      *
      * @return true if waits should give the core away soon

@@ -27,6 +27,8 @@ package dev.tutti.spi;
 public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, long scratchBytes) {
     /** Bytes of a pair of cache lines. */
     public static final int LINE = 128;
+    /** No ring of messages between two ranks is longer. */
+    public static final long MOST_RING_BYTES = 1 << 19;
     /** Offset of the number of the last finished launch. */
     public static final int FINISHED = 128;
     /** Offset of the number of the current operation. */

@@ -1,0 +1,36 @@
+package dev.tutti.transport.shm;
+
+import dev.tutti.TuttiException;
+import dev.tutti.spi.Rendezvous;
+import java.util.HashMap;
+import java.util.Map;
+
+/** A rendezvous for ranks that are pretended to be in different processes. */
+public final class MeetingPoint implements Rendezvous {
+    private final Map<String, byte[]> values = new HashMap<>();
+
+    @Override
+    public synchronized void put(String key, byte[] value) {
+        values.put(key, value);
+        notifyAll();
+    }
+
+    @Override
+    public synchronized byte[] await(String key, long deadlineNanos) {
+        try {
+            while (!values.containsKey(key)) {
+                long left = deadlineNanos - System.nanoTime();
+                if (left <= 0) {
+                    throw new TuttiException(TuttiException.Category.TIMEOUT, "nobody has put " + key, null);
+                }
+                wait(left / 1_000_000 + 1);
+            }
+            return values.get(key);
+        } catch (InterruptedException interrupted) {
+            throw new TuttiException(TuttiException.Category.TIMEOUT, "interrupted", interrupted);
+        }
+    }
+
+    @Override
+    public void close() {}
+}
