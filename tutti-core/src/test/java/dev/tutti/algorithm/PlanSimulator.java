@@ -6,6 +6,7 @@ import dev.tutti.plan.Code;
 import dev.tutti.plan.Op;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.Reach;
 import dev.tutti.plan.Space;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -180,11 +181,18 @@ final class PlanSimulator {
             require(chunk.index() < slots, () -> "slot that is not declared: " + op);
             return;
         }
-        require(chunk.rank() == part.rank(), () -> "reaches into a peer's buffer: " + op);
-        long[] blocks = (chunk.space() == Space.INPUT ? lengths.input() : lengths.output())[part.rank()];
+        boolean own = chunk.rank() == part.rank();
+        require(own || plan.reach() != Reach.OWN, () -> "reaches into a peer's buffer: " + op);
+        if (!own) {
+            require(
+                    chunk.like() != null && chunk.like().rank() == part.rank(),
+                    () -> "length of a peer's chunk unknown: " + op);
+            checkSpace(part, op, chunk.like());
+        }
+        long[] blocks = (chunk.space() == Space.INPUT ? lengths.input() : lengths.output())[chunk.rank()];
         require(
                 blocks != null,
-                () -> "rank " + part.rank() + " has no " + chunk.space() + " in " + collective + ": " + op);
+                () -> "rank " + chunk.rank() + " has no " + chunk.space() + " in " + collective + ": " + op);
         require(chunk.index() / part.chunksPerBlock() < blocks.length, () -> "beyond the last block: " + op);
     }
 
@@ -448,10 +456,10 @@ final class PlanSimulator {
             for (Chunk chunk : op.sources()) {
                 long[] values = read(op, chunk);
                 if (chunk.space() == Space.INPUT && collective.isReducing() && fold == Fold.SUM) {
-                    require(!scaled, () -> "two inputs in one fold: " + op);
+                    require(!scaled || plan.reach() != Reach.OWN, () -> "two inputs in one fold: " + op);
                     scaled = true;
                     values = Arrays.stream(values)
-                            .map(value -> value * scalar(rank.rank))
+                            .map(value -> value * scalar(chunk.rank()))
                             .toArray();
                 }
                 operands.add(values);
@@ -478,13 +486,18 @@ final class PlanSimulator {
         }
 
         private long[] read(Op op, Chunk chunk) {
+            Rank owner = world.get(chunk.rank());
             if (chunk.space() == Space.INPUT) {
-                require(!rank.overwritten(chunk.index()), () -> "reads input that output has overwritten: " + op);
-                return rank.input[chunk.index()];
+                requireInside(owner, op);
+                require(!owner.overwritten(chunk.index()), () -> "reads input that output has overwritten: " + op);
+                long[] values = owner.input[chunk.index()];
+                require(values.length == length(chunk.extent()), () -> "a peer's chunk has another length: " + op);
+                return values;
             }
             if (chunk.space() == Space.OUTPUT) {
-                require(rank.written[chunk.index()], () -> "reads output before it is written: " + op);
-                return rank.output[chunk.index()];
+                requireInside(owner, op);
+                require(owner.written[chunk.index()], () -> "reads output before it is written: " + op);
+                return owner.output[chunk.index()];
             }
             boolean packet = isPacket(op, chunk, true);
             Content content = slots(chunk.rank(), packet)[chunk.index()];
@@ -504,6 +517,16 @@ final class PlanSimulator {
             return content.values();
         }
 
+        /** A peer's input and output may be touched only while it is inside this launch, and is known to be. */
+        private void requireInside(Rank owner, Op op) {
+            require(
+                    owner.launch == rank.launch && owner.finished < rank.launch,
+                    () -> "reaches into a buffer of rank " + owner.rank + ", which is not inside: " + op);
+            require(
+                    (heard & (1L << owner.rank)) != 0,
+                    () -> "reaches into a buffer of rank " + owner.rank + " without having heard from it: " + op);
+        }
+
         private int length(Chunk chunk) {
             return (chunk.space() == Space.INPUT ? rank.input : rank.output)[chunk.index()].length;
         }
@@ -513,8 +536,12 @@ final class PlanSimulator {
             require(chunk.space() != Space.INPUT, () -> "writes input: " + op);
             writes++;
             if (chunk.space() == Space.OUTPUT) {
-                System.arraycopy(values, 0, rank.output[chunk.index()], 0, values.length);
-                rank.written[chunk.index()] = true;
+                Rank owner = world.get(chunk.rank());
+                requireInside(owner, op);
+                long[] to = owner.output[chunk.index()];
+                require(to.length == values.length, () -> "a peer's chunk has another length: " + op);
+                System.arraycopy(values, 0, to, 0, values.length);
+                owner.written[chunk.index()] = true;
                 return;
             }
             boolean packet = isPacket(op, chunk, false);

@@ -10,6 +10,7 @@ import dev.tutti.plan.Chunk;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.Protocol;
 import dev.tutti.plan.RankBuilder;
+import dev.tutti.plan.Reach;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -24,8 +25,11 @@ class PlanSimulatorTest {
 
     /** Runs under many interleavings, so that a plan that only sometimes goes wrong is caught too. */
     private static void run(Collective collective, Protocol protocol, boolean inPlace, Consumer<RankBuilder> author) {
-        Plan plan = Plan.of("broken", collective, RANKS, 0, protocol, author);
-        Reference reference = new Reference(collective, RANKS, 0);
+        run(Plan.of("broken", collective, RANKS, 0, protocol, author), inPlace);
+    }
+
+    private static void run(Plan plan, boolean inPlace) {
+        Reference reference = new Reference(plan.collective(), RANKS, 0);
         for (long seed = 0; seed < 50; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
             Lengths lengths = reference.lengths(7, false, random);
@@ -189,6 +193,41 @@ class PlanSimulatorTest {
     @Test
     void shouldSeeAWrittenInputWhenUsedAsADestination() {
         assertRefused(Collective.ALL_GATHER, false, me -> me.lane().copy(me.input(0), me.input(0)), "writes input");
+    }
+
+    @Test
+    void shouldSeeAnEarlyReachWhenAPeerHasNotBeenHeard() {
+        assertReachRefused(
+                me -> {
+                    Chunk result = me.output(0);
+                    me.lane().copy(me.inputOf(next(me), 0, result), result);
+                    meetAll(me);
+                },
+                "reaches into a buffer");
+    }
+
+    @Test
+    void shouldSeeALateReachWhenAPeerMayHaveLeft() {
+        assertReachRefused(
+                me -> {
+                    Chunk result = me.output(0);
+                    meetAll(me);
+                    me.lane().copy(me.inputOf(next(me), 0, result), result);
+                },
+                "reaches into a buffer");
+    }
+
+    private static void meetAll(RankBuilder me) {
+        int[] channels = Peers.channels(me, me.peers());
+        me.lane().signal(channels).await(channels);
+    }
+
+    private static void assertReachRefused(Consumer<RankBuilder> author, String why) {
+        Plan plan = Plan.of("broken", Collective.ALL_REDUCE, RANKS, 0, Protocol.SIMPLE, author)
+                .reaching(Reach.GUARDED);
+        assertThatThrownBy(() -> run(plan, false))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining(why);
     }
 
     @Test
