@@ -10,6 +10,7 @@ module dev.tutti.core {
     // The API.
     exports dev.tutti;
     exports dev.tutti.plan;
+    exports dev.tutti.plan.verify;
     exports dev.tutti.spi;
 
     // For Tutti's own modules. A package can stand here once it has a class.

@@ -106,22 +106,12 @@ public final class World implements AutoCloseable {
                 config.number(Config.Key.PACKETS),
                 config.number(Config.Key.SCRATCH));
         Member member = new Member(
-                id,
-                communicatorName,
-                rank,
-                worldRanks,
-                config,
-                transport,
-                transport.join(id, rank, worldRanks, layout));
+                id, communicatorName, rank, worldRanks, config, transport.join(id, rank, worldRanks, layout));
         Communicator communicator = new Communicator(this, member);
         CopyOnWriteArrayList<Communicator> open = communicators.get(worldRanks[rank]);
         open.removeIf(each -> each.schedule.isClosed());
         open.add(communicator);
         return communicator;
-    }
-
-    Transport transport() {
-        return transport;
     }
 
     /** A rank is gone: everybody who shares a communicator with it learns why. */

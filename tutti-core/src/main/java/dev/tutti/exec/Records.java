@@ -12,7 +12,6 @@ package dev.tutti.exec;
  *   WAIT      header | (address of the own counter | index, peer and whether to check the signature) ...
  *   ACQUIRE, RELEASE  header | semaphore ids ...
  *   BARRIER   header | id | lanes
- *   ARRIVE    header | lane                peers' inputs and outputs that this lane reaches are known from here on
  *
  *   fold      16 bits kernel (or COPY, USER) | 16 scaled source + 1 | 16 position of the plain source
  *   operand   8 bits base | 16 rank | 40 offset
@@ -26,7 +25,6 @@ final class Records {
     static final int ACQUIRE = 5;
     static final int RELEASE = 6;
     static final int BARRIER = 7;
-    static final int ARRIVE = 8;
 
     static final int PLAIN_SOURCE = 1;
     static final int PLAIN_DESTINATION = 2;
@@ -56,12 +54,6 @@ final class Records {
 
     static int kind(long header) {
         return (int) header & 0xFF;
-    }
-
-    /** Whether a record has operands, which binding turns into addresses. */
-    static boolean hasOperands(long header) {
-        int kind = kind(header);
-        return kind == DATA || kind == PACKETS;
     }
 
     static int sources(long header) {

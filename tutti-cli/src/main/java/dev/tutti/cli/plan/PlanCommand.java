@@ -28,7 +28,7 @@ public final class PlanCommand implements Runnable {
      * @return the command
      */
     public static CommandLine of(PrintStream out, PrintStream err) {
-        return new CommandLine(new PlanCommand());
+        return new CommandLine(new PlanCommand()).addSubcommand(new CheckCommand(out, err));
     }
 
     @Override

@@ -1,0 +1,395 @@
+package dev.tutti.plan.verify;
+
+import dev.tutti.plan.ChannelType;
+import dev.tutti.plan.Chunk;
+import dev.tutti.plan.Code;
+import dev.tutti.plan.Op;
+import dev.tutti.plan.Plan;
+import dev.tutti.plan.PlanHeader;
+import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.Space;
+import dev.tutti.plan.verify.Step.Kind;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Turns a plan and one choice of sizes into steps, and finds what is wrong without taking any of them. */
+final class Lowering {
+    private record Wire(ChannelType type, int from, int to, int ordinal) {
+        @Override
+        public String toString() {
+            return type + " channel " + ordinal + " from rank " + from + " to rank " + to;
+        }
+    }
+
+    private final Plan plan;
+    private final Layout layout;
+    private final Findings findings;
+    private final boolean guarded;
+    private final Map<Wire, Integer> counters = new HashMap<>();
+    private final List<String> counterNames = new ArrayList<>();
+    private final Map<List<Integer>, Integer> barriers = new HashMap<>();
+    private final List<Integer> semaphores = new ArrayList<>();
+    private final List<String> semaphoreNames = new ArrayList<>();
+    private final int[] firstSemaphore;
+    private List<Step> steps = new ArrayList<>();
+
+    private Lowering(Plan plan, Layout layout, Findings findings) {
+        this.plan = plan;
+        this.layout = layout;
+        this.findings = findings;
+        this.guarded = plan.header().style() == PlanHeader.Style.BLOCKS;
+        this.firstSemaphore = new int[plan.ranks()];
+        for (RankPlan part : plan.all()) {
+            firstSemaphore[part.rank()] = semaphores.size();
+            for (int i = 0; i < part.semaphores().size(); i++) {
+                semaphores.add(part.semaphores().get(i));
+                semaphoreNames.add("semaphore " + i + " of rank " + part.rank());
+            }
+        }
+    }
+
+    static Script lower(Plan plan, Layout layout, Findings findings) {
+        return new Lowering(plan, layout, findings).script();
+    }
+
+    private Script script() {
+        int ranks = plan.ranks();
+        int[] firstLane = new int[ranks + 1];
+        List<Step[]> threads = new ArrayList<>();
+        for (int rank = 0; rank < ranks; rank++) {
+            threads.add(new Step[0]);
+        }
+        boolean[] awaitsRoom = new boolean[ranks];
+        boolean fenced = false;
+        for (RankPlan part : plan.all()) {
+            firstLane[part.rank()] = threads.size();
+            awaitsRoom[part.rank()] = part.writesPeers();
+            fenced |= guarded && part.reachesPeersBuffers();
+            if (guarded) {
+                requireSameScratch(part);
+            }
+            for (int lane = 0; lane < part.lanes().size(); lane++) {
+                threads.add(lane(part, lane));
+            }
+        }
+        firstLane[ranks] = threads.size();
+        Step[][] all = threads.toArray(Step[][]::new);
+        requireBalance(all);
+        return new Script(
+                plan,
+                layout.label,
+                firstLane,
+                all,
+                layout.areas,
+                layout.inputs,
+                layout.outputs,
+                counterNames.toArray(String[]::new),
+                semaphores.stream().mapToInt(Integer::intValue).toArray(),
+                semaphoreNames.toArray(String[]::new),
+                barriers.size(),
+                guarded,
+                fenced,
+                awaitsRoom,
+                layout.expectation,
+                launches());
+    }
+
+    /**
+     * Enough launches that every pair of launches that share scratch is seen, the steady ones too: an access and its repetition in the
+     * next launch that uses the same half are on one lane, so order carries over to all later launches.
+     */
+    private int launches() {
+        boolean halves = guarded || plan.header().doubleScratch();
+        return halves && plan.ranks() <= 16 ? 4 : 3;
+    }
+
+    private Step[] lane(RankPlan part, int lane) {
+        steps = new ArrayList<>();
+        List<Op> ops = part.lanes().get(lane);
+        for (int index = 0; index < ops.size(); index++) {
+            Op op = ops.get(index);
+            Op.Loop loop = op.loop();
+            if (loop == null) {
+                op(part, new Step.Place(part.rank(), lane, index, -1, 0, op), null);
+                continue;
+            }
+            long rounds = layout.iterations(part.rank(), loop);
+            for (int round = 0; round < rounds; round++) {
+                for (int inner = 0; inner < loop.body().size(); inner++) {
+                    op(
+                            part,
+                            new Step.Place(
+                                    part.rank(),
+                                    lane,
+                                    index,
+                                    inner,
+                                    round,
+                                    loop.body().get(inner)),
+                            new Layout.Loop(round, loop.unitBytes()));
+                }
+            }
+        }
+        return steps.toArray(Step[]::new);
+    }
+
+    private void op(RankPlan part, Step.Place place, Layout.@Nullable Loop loop) {
+        Op op = place.op();
+        switch (op.code()) {
+            case NOP, FLUSH -> {} // a lane is one thread, and puts to addressable memory are done when they return
+            case SIGNAL, RELAXED_SIGNAL -> op.channels().forEach(id -> signal(part, place, id));
+            case WAIT, RELAXED_WAIT ->
+                op.channels().forEach(id -> steps.add(Step.sync(Kind.WAIT, place, counter(part, id, false))));
+            case ACQUIRE -> op.semaphores().forEach(id -> semaphore(Kind.ACQUIRE, place, id));
+            case RELEASE -> op.semaphores().forEach(id -> semaphore(Kind.RELEASE, place, id));
+            case BARRIER -> {
+                Op.Barrier barrier = Objects.requireNonNull(op.barrier());
+                int id = barriers.computeIfAbsent(List.of(part.rank(), barrier.id()), key -> barriers.size());
+                steps.add(Step.barrier(place, id, Math.max(1, barrier.lanes())));
+            }
+            case PIPELINE -> throw new IllegalArgumentException("a loop inside a loop: " + op);
+            default -> data(part, place, loop);
+        }
+    }
+
+    private void signal(RankPlan part, Step.Place place, int channel) {
+        steps.add(Step.sync(Kind.SIGNAL, place, counter(part, channel, true)));
+    }
+
+    private void semaphore(Kind kind, Step.Place place, int id) {
+        steps.add(Step.sync(kind, place, firstSemaphore[place.rank()] + id));
+    }
+
+    private int counter(RankPlan part, int id, boolean outbound) {
+        RankPlan.Channel channel = part.channels().get(id);
+        Wire wire = outbound
+                ? new Wire(channel.type(), part.rank(), channel.peer(), channel.ordinal())
+                : new Wire(channel.type(), channel.peer(), part.rank(), channel.ordinal());
+        return counters.computeIfAbsent(wire, key -> {
+            counterNames.add(key.toString());
+            return counterNames.size() - 1;
+        });
+    }
+
+    private void data(RankPlan part, Step.Place place, Layout.@Nullable Loop loop) {
+        Op op = place.op();
+        boolean port = part.via(op) == ChannelType.PORT;
+        boolean raw = op.code() == Code.PUT_PACKETS && port;
+        int plainSources = plainSources(op, raw);
+        int plainDestinations = op.code().shape() == Code.Shape.PLAIN
+                ? op.destinations().size()
+                : op.code() == Code.UNPACK || op.code().folds() ? 1 : 0;
+        Region[] sources = regions(part, place, op.sources(), plainSources, loop);
+        Region[] destinations = regions(part, place, op.destinations(), plainDestinations, loop);
+        if (guarded) {
+            requireRules(place);
+        }
+        if (layout.lead() > 0) {
+            sign(place, sources, destinations);
+        }
+        boolean pairs = op.code().isPairwise() && sources.length == destinations.length;
+        if (pairs) {
+            for (int i = 0; i < sources.length; i++) {
+                emit(place, new Region[] {sources[i]}, new Region[] {destinations[i]}, raw);
+                if (op.code() != Code.PUT && op.code().signals()) {
+                    signal(
+                            part,
+                            place,
+                            op.channels().get(Math.min(i, op.channels().size() - 1)));
+                }
+            }
+            return;
+        }
+        if (op.code().folds() && op.code().shape() == Code.Shape.PACKET && sources.length > 1) {
+            List<Region> inOrder = new ArrayList<>(Arrays.asList(sources).subList(1, sources.length));
+            inOrder.add(Math.min(op.plainPosition(), inOrder.size()), sources[0]);
+            sources = inOrder.toArray(Region[]::new);
+        }
+        emit(place, sources, destinations, raw);
+    }
+
+    /** The words before packets, which the executor of Tutti's own plans waits for and writes first, even if nothing follows. */
+    private void sign(Step.Place place, Region[] sources, Region[] destinations) {
+        Region[] awaited = leads(sources);
+        Region[] written = leads(destinations);
+        if (awaited.length + written.length > 0) {
+            steps.add(Step.data(place, awaited, written, "", false));
+        }
+    }
+
+    private Region[] leads(Region[] regions) {
+        return Arrays.stream(regions)
+                .filter(region -> region.packet() && region.offset() >= layout.lead())
+                .map(region ->
+                        new Region(region.even(), region.odd(), region.offset() - layout.lead(), layout.lead(), true))
+                .toArray(Region[]::new);
+    }
+
+    private static int plainSources(Op op, boolean raw) {
+        if (op.code().shape() == Code.Shape.PLAIN) {
+            return op.sources().size();
+        }
+        return switch (op.code()) {
+            case UNPACK, READ_PUT_PACKETS, GROUP_STORE_PACKETS -> 0;
+            case PUT_PACKETS -> raw ? 0 : op.sources().size();
+            default -> 1;
+        };
+    }
+
+    private Region[] regions(
+            RankPlan part, Step.Place place, List<Chunk> chunks, int plain, Layout.@Nullable Loop loop) {
+        Region[] regions = new Region[chunks.size()];
+        for (int i = 0; i < regions.length; i++) {
+            Chunk chunk = chunks.get(i);
+            Region region = layout.region(part.rank(), place.op(), chunk, i >= plain, loop);
+            long room = layout.areas.get(region.even()).bytes();
+            if (region.bytes() < 0 || region.offset() < 0 || region.offset() + region.bytes() > room) {
+                findings.add(
+                        Finding.Kind.OUT_OF_BOUNDS,
+                        Step.data(place, Region.NONE, Region.NONE, "", false),
+                        part.rank(),
+                        chunk.toString(),
+                        "rank " + part.rank() + " lane " + place.lane() + " op " + place.index() + " [" + place.op()
+                                + "] reaches beyond " + chunk.space().symbol() + " of rank " + chunk.rank());
+                region = new Region(region.even(), region.odd(), 0, 0, region.packet());
+            }
+            regions[i] = region;
+        }
+        return regions;
+    }
+
+    private void emit(Step.Place place, Region[] sources, Region[] destinations, boolean raw) {
+        Op op = place.op();
+        String operator = op.fold() == null ? "" : op.fold().toString();
+        Step step = Step.data(place, sources, destinations, operator, raw);
+        if (sources.length == 0) {
+            return;
+        }
+        long bytes = sources[0].bytes();
+        for (Region[] operands : List.of(sources, destinations)) {
+            for (int i = 0; i < operands.length; i++) {
+                if (operands[i].bytes() != bytes) {
+                    operands(step, "has operands of " + bytes + " and of " + operands[i].bytes() + " bytes");
+                    Region wrong = operands[i];
+                    operands[i] = new Region(wrong.even(), wrong.odd(), wrong.offset(), 0, wrong.packet());
+                    bytes = 0;
+                }
+            }
+        }
+        if (bytes == 0) {
+            for (Region[] operands : List.of(sources, destinations)) {
+                Arrays.setAll(
+                        operands,
+                        i -> new Region(
+                                operands[i].even(), operands[i].odd(), operands[i].offset(), 0, operands[i].packet()));
+            }
+        }
+        for (Region destination : destinations) {
+            for (Region[] others : List.of(sources, destinations)) {
+                for (Region other : others) {
+                    if (destination.overlaps(other) && destination.offset() != other.offset()) {
+                        operands(
+                                step,
+                                "has operands that overlap in part, so that its result depends on the order of bytes");
+                    }
+                }
+            }
+        }
+        steps.add(step);
+    }
+
+    private void operands(Step step, String what) {
+        findings.add(Finding.Kind.OPERANDS, step, step.rank, "itself", step + " " + what);
+    }
+
+    /** What the executor of Tutti's own plans relies on. */
+    private void requireRules(Step.Place place) {
+        Op op = place.op();
+        int rank = place.rank();
+        Step step = Step.data(place, Region.NONE, Region.NONE, "", false);
+        Expectation expected = Objects.requireNonNull(layout.expectation);
+        int inputs = 0;
+        for (Chunk chunk : op.sources()) {
+            requireChunk(step, chunk, rank, expected);
+            inputs += chunk.space() == Space.INPUT && chunk.rank() == rank ? 1 : 0;
+        }
+        for (Chunk chunk : op.destinations()) {
+            requireChunk(step, chunk, rank, expected);
+            if (chunk.space() == Space.INPUT) {
+                findings.rule(step, chunk.toString(), step + " writes an input, which is the caller's");
+            }
+        }
+        if (inputs > 1 && expected.purpose().isReducing()) {
+            findings.rule(step, "", step + " folds two chunks of its own input; only one is multiplied by preMulSum");
+        }
+    }
+
+    private void requireChunk(Step step, Chunk chunk, int rank, Expectation expected) {
+        if (chunk.space() == Space.SCRATCH) {
+            Chunk like = chunk.like();
+            if (like == null || like.space() == Space.SCRATCH || like.rank() != rank) {
+                findings.rule(
+                        step, chunk.toString(), step + " has scratch without a length of rank " + rank + "'s own");
+            }
+            return;
+        }
+        boolean there =
+                chunk.space() == Space.INPUT ? expected.hasInput(chunk.rank()) : expected.hasOutput(chunk.rank());
+        if (!there) {
+            findings.rule(
+                    step,
+                    chunk.toString(),
+                    step + " uses " + chunk.space() + " of rank " + chunk.rank() + ", which has none");
+        }
+    }
+
+    private void requireSameScratch(RankPlan part) {
+        RankPlan first = plan.rank(0);
+        if (part.scratchChunks() != first.scratchChunks()
+                || part.packetChunks() != first.packetChunks()
+                || part.chunksPerBlock() != first.chunksPerBlock()) {
+            findings.add(
+                    Finding.Kind.RULE,
+                    null,
+                    part.rank(),
+                    "rank 0",
+                    "rank " + part.rank() + " declares other scratch or chunks than rank 0");
+        }
+    }
+
+    /** A launch must take what it gives: counters and semaphores live on, so a surplus weakens every later launch. */
+    private void requireBalance(Step[][] threads) {
+        requireBalance(threads, Kind.SIGNAL, Kind.WAIT, counterNames);
+        requireBalance(threads, Kind.RELEASE, Kind.ACQUIRE, semaphoreNames);
+    }
+
+    private void requireBalance(Step[][] threads, Kind give, Kind take, List<String> names) {
+        int[] given = new int[names.size()];
+        int[] taken = new int[names.size()];
+        Step[] anyone = new Step[names.size()];
+        for (Step[] thread : threads) {
+            for (Step step : thread) {
+                if (step.kind == give || step.kind == take) {
+                    (step.kind == give ? given : taken)[step.id]++;
+                    anyone[step.id] = step;
+                }
+            }
+        }
+        for (int id = 0; id < given.length; id++) {
+            // Nobody ever looks at a counter without waits: a surplus there weakens nothing.
+            if (given[id] != taken[id] && taken[id] > 0) {
+                findings.add(
+                        Finding.Kind.UNBALANCED,
+                        anyone[id],
+                        anyone[id].rank,
+                        names.get(id),
+                        names.get(id) + " gets " + given[id] + " and gives " + taken[id]
+                                + " in each launch, one of them at " + anyone[id] + ": launches drift apart");
+            }
+        }
+    }
+}
