@@ -98,6 +98,32 @@ public final class Endpoint {
         board.publishFinished(firstLaunch);
     }
 
+    /**
+     * The same rank's side of a plan that has counters, flags and scratch of its own. Shares the board and whatever watches over waits.
+     *
+     * @param parent the communicator's
+     * @param counters how many channel ends the plan has here
+     * @param folds most sources of one operation
+     */
+    Endpoint(Endpoint parent, int counters, int folds) {
+        this.fabric = parent.fabric;
+        this.name = parent.name;
+        this.rank = parent.rank;
+        this.size = parent.size;
+        this.channelsPerPeer = parent.channelsPerPeer;
+        this.board = parent.board;
+        this.abortAddress = parent.abortAddress;
+        this.spins = parent.spins;
+        this.stall = parent.stall;
+        this.sent = new int[counters];
+        this.expected = new int[counters];
+        this.tiles = Arena.ofAuto().allocate(2L * TILE_BYTES + (folds + 1L) * PACKET_TILE_BYTES, 64);
+        this.tileAddress = tiles.address();
+        this.foldSources = new long[folds + 1];
+        this.packetHalves = new long[0];
+        this.scratchHalves = new long[0];
+    }
+
     public Board board() {
         return board;
     }

@@ -217,6 +217,11 @@ public final class Execution {
     /** Nothing can happen before a peer does something. */
     public static final int BLOCKED = 0;
 
+    /** Announces an operation that this executor does not run itself, so that peers see where this rank is. */
+    public void announce(Call call) {
+        publish(call, meta(call), digest(call));
+    }
+
     private void publish(Call call, long meta, int digest) {
         operation++;
         endpoint.history = Signature.chain(endpoint.history, digest);

@@ -9,39 +9,65 @@ final class LaneMachine {
     /** A lane that has moved this much lets the others go on, so that producers do not run far ahead of consumers. */
     private static final long QUANTUM = 64 << 10;
 
+    private static final int NO_LOOP = -1;
+
     private final Endpoint endpoint;
     private int[] pc = new int[1];
     private long[] inside = new long[1];
     private boolean[] atBarrier = new boolean[1];
-    private int[] barrierTicket = new int[1];
+    private long[] barrierTicket = new long[1];
+    private long[] iteration = new long[1];
+    private int[] loopAt = new int[1];
     private int running;
     private long[][] code = {};
     private int[] semaphores = {};
-    private int[] arrivals = {};
+    private long[] arrivals = {};
 
     LaneMachine(Endpoint endpoint) {
         this.endpoint = endpoint;
     }
 
     void start(Program program, long[][] bound) {
+        start(bound, program.semaphores, program.barrierArrivals);
+    }
+
+    /** Puts every lane to its beginning; semaphores and arrivals at barriers are kept from launch to launch by the caller. */
+    void start(long[][] bound, int[] semaphoreValues, long[] barrierArrivals) {
         int lanes = bound.length;
         if (pc.length < lanes) {
             pc = new int[lanes];
             inside = new long[lanes];
             atBarrier = new boolean[lanes];
-            barrierTicket = new int[lanes];
+            barrierTicket = new long[lanes];
+            iteration = new long[lanes];
+            loopAt = new int[lanes];
         }
         java.util.Arrays.fill(pc, 0);
         java.util.Arrays.fill(inside, 0);
         java.util.Arrays.fill(atBarrier, false);
+        java.util.Arrays.fill(loopAt, NO_LOOP);
         code = bound;
         running = lanes;
-        semaphores = program.semaphores;
-        arrivals = program.barrierArrivals;
+        semaphores = semaphoreValues;
+        arrivals = barrierArrivals;
     }
 
     boolean isDone() {
         return running == 0;
+    }
+
+    boolean isDone(int lane) {
+        return pc[lane] >= code[lane].length;
+    }
+
+    /** Where a lane stands: the record that it is at, or that it is inside of. */
+    int position(int lane) {
+        return pc[lane];
+    }
+
+    /** How far a lane is in its record: bytes moved, or channels and semaphores that it has passed. */
+    long inside(int lane) {
+        return inside[lane];
     }
 
     /** Moves every lane as far as it goes; returns whether any moved. */
@@ -49,7 +75,7 @@ final class LaneMachine {
         boolean moved = false;
         for (int lane = 0; lane < code.length; lane++) {
             if (pc[lane] < code[lane].length) {
-                moved |= stepLane(lane);
+                moved |= stepLane(lane, QUANTUM, Integer.MAX_VALUE);
                 if (pc[lane] >= code[lane].length) {
                     running--;
                 }
@@ -62,23 +88,46 @@ final class LaneMachine {
         return moved;
     }
 
-    private boolean stepLane(int lane) {
+    /**
+     * Moves one lane; for whoever wants to choose the interleaving.
+     *
+     * @param most bytes that it may move
+     * @param records that it may finish
+     * @return whether it moved
+     */
+    boolean step(int lane, long most, int records) {
+        boolean moved = stepLane(lane, most, records);
+        running = 0;
+        for (int each = 0; each < code.length; each++) {
+            running += isDone(each) ? 0 : 1;
+        }
+        return moved;
+    }
+
+    private boolean stepLane(int lane, long most, int recordsLeft) {
         long[] records = code[lane];
         boolean moved = false;
-        long quantum = QUANTUM;
-        while (pc[lane] < records.length && quantum > 0) {
+        long quantum = most;
+        int left = recordsLeft;
+        while (pc[lane] < records.length && quantum > 0 && left-- > 0) {
             int at = pc[lane];
             long header = records[at];
             int kind = Records.kind(header);
             boolean done;
             if (kind == Records.DATA) {
-                long from = inside[lane];
-                long to = Math.min(records[at + 1], from + quantum);
+                long first = 0;
+                long end = records[at + 1];
+                if ((Records.flags(header) & Records.LOOPED) != 0) {
+                    first = clipped(lane, records, at, iteration[lane]);
+                    end = clipped(lane, records, at, iteration[lane] + 1);
+                }
+                long from = first + inside[lane];
+                long to = Math.min(end, from + quantum);
                 Transfers.run(records, at, from, to, endpoint);
                 quantum -= to - from;
                 moved = true;
-                inside[lane] = to;
-                done = to == records[at + 1];
+                inside[lane] = to - first;
+                done = to == end;
             } else if (kind == Records.SIGNAL) {
                 Signals.signal(records, at, endpoint);
                 done = true;
@@ -93,6 +142,10 @@ final class LaneMachine {
                 moved |= position > inside[lane];
                 quantum -= position - inside[lane];
                 inside[lane] = position;
+            } else if (kind == Records.LOOP || kind == Records.END) {
+                stepLoop(lane, records, at, kind);
+                moved = true;
+                continue;
             } else {
                 done = stepMeeting(lane, records, at, kind);
             }
@@ -104,6 +157,25 @@ final class LaneMachine {
             pc[lane] = at + Records.words(header);
         }
         return moved;
+    }
+
+    /** Where iteration {@code i} of the loop that the lane is in begins in a record: the loop goes over whole regions. */
+    private long clipped(int lane, long[] records, int at, long i) {
+        long unit = records[loopAt[lane] + 2];
+        long start = records[at + Records.words(records[at]) - 1];
+        return Math.clamp(i * unit - start, 0, records[at + 1]);
+    }
+
+    private void stepLoop(int lane, long[] records, int at, int kind) {
+        if (kind == Records.LOOP) {
+            loopAt[lane] = at;
+            iteration[lane] = 0;
+            pc[lane] = at + Records.words(records[at]) + (records[at + 1] == 0 ? (int) records[at + 3] : 0);
+        } else if (++iteration[lane] < records[loopAt[lane] + 1]) {
+            pc[lane] = at - (int) records[at + 1];
+        } else {
+            pc[lane] = at + Records.words(records[at]);
+        }
     }
 
     private boolean stepWait(int lane, long[] records, int at) {

@@ -10,6 +10,9 @@ import java.lang.foreign.ValueLayout;
  */
 final class Packets {
     private static final int TILE = Endpoint.PACKET_TILE_BYTES;
+    /** Bytes of data that are passed on at a time. */
+    private static final long RAW_PIECE = 16 << 10;
+
     private static final long DATA_MASK = 0xFFFFFFFFL;
 
     private Packets() {}
@@ -29,7 +32,11 @@ final class Packets {
         int plainSources = flags & Records.PLAIN_SOURCE;
         int firstPacketSource = pc + Records.OPERANDS + plainSources;
         int next = firstPacketSource + packetSources;
+        if ((flags & Records.RAW) != 0) {
+            return passOn(code, firstPacketSource, next, packetDestinations, from, bytes);
+        }
         boolean stores = (flags & Records.PLAIN_DESTINATION) != 0;
+        long plainBytes = (flags & Records.CLIPPED) != 0 ? code[pc + Records.words(header) - 1] : bytes;
         long store = stores ? code[next] : 0;
         int firstPacketDestination = stores ? next + 1 : next;
 
@@ -44,16 +51,17 @@ final class Packets {
         while (position < bytes) {
             int length = (int) Math.min(TILE, bytes - position);
             long value;
+            int plainLength = (int) Math.clamp(plainBytes - position, 0, length);
             if (packetSources == 0) {
-                value = plain(code, pc, position, length, endpoint);
+                value = plain(code, pc, position, length, plainLength, endpoint);
             } else {
                 if (!unpackAll(code, firstPacketSource, packetSources, lead, position, length, endpoint)) {
                     return ~position;
                 }
-                value = foldTiles(code, pc, packetSources, plainSources, position, length, endpoint);
+                value = foldTiles(code, pc, packetSources, plainSources, position, length, plainLength, endpoint);
             }
             if (stores) {
-                Memory.copy(value, store + position, length);
+                Memory.copy(value, store + position, plainLength);
             }
             for (int i = 0; i < packetDestinations; i++) {
                 pack(value, code[firstPacketDestination + i] + lead + 2 * position, length, endpoint.launch << 32);
@@ -85,11 +93,24 @@ final class Packets {
         return true;
     }
 
-    private static long plain(long[] code, int pc, long position, int length, Endpoint endpoint) {
+    /** Copies words as they are, each in one piece, so that whoever waits for one sees all of it or nothing. */
+    private static long passOn(long[] code, int source, int first, int count, long from, long bytes) {
+        long end = Math.min(bytes, from + RAW_PIECE);
+        for (long at = 2 * from; at < 2 * end; at += 8) {
+            long word = Memory.getLongAcquire(code[source] + at);
+            for (int i = 0; i < count; i++) {
+                Memory.putLongRelease(code[first + i] + at, word);
+            }
+        }
+        return end == bytes ? end : ~end;
+    }
+
+    private static long plain(long[] code, int pc, long position, int length, int plainLength, Endpoint endpoint) {
         long fold = code[pc + 2];
         int kernel = Records.kernel(fold);
         if (kernel == Records.COPY) {
-            return code[pc + Records.OPERANDS] + position;
+            long source = code[pc + Records.OPERANDS] + position;
+            return plainLength == length ? source : filledUp(source, plainLength, length, tile(endpoint, 0));
         }
         long tile = tile(endpoint, 0);
         Transfers.fold(kernel, Records.scaled(fold), code, pc + Records.OPERANDS, 1, position, tile, length, endpoint);
@@ -108,16 +129,27 @@ final class Packets {
     }
 
     private static long foldTiles(
-            long[] code, int pc, int packetSources, int plainSources, long position, int length, Endpoint endpoint) {
+            long[] code,
+            int pc,
+            int packetSources,
+            int plainSources,
+            long position,
+            int length,
+            int plainLength,
+            Endpoint endpoint) {
         long fold = code[pc + 2];
         if (Records.kernel(fold) == Records.COPY) {
             return tile(endpoint, 0);
         }
         long[] sources = endpoint.foldSources;
         int plainPosition = plainSources == 0 ? -1 : Records.plainPosition(fold);
+        long plain = plainSources == 0 ? 0 : code[pc + Records.OPERANDS] + position;
+        if (plainSources != 0 && plainLength < length) {
+            plain = filledUp(plain, plainLength, length, tile(endpoint, packetSources));
+        }
         int tile = 0;
         for (int i = 0; i < packetSources + plainSources; i++) {
-            sources[i] = i == plainPosition ? code[pc + Records.OPERANDS] + position : tile(endpoint, tile++);
+            sources[i] = i == plainPosition ? plain : tile(endpoint, tile++);
         }
         long result = tile(endpoint, 0);
         Transfers.fold(
@@ -131,6 +163,12 @@ final class Packets {
                 length,
                 endpoint);
         return result;
+    }
+
+    private static long filledUp(long source, int plainLength, int length, long tile) {
+        Memory.fill(tile, length, (byte) 0);
+        Memory.copy(source, tile, plainLength);
+        return tile;
     }
 
     static long tile(Endpoint endpoint, int index) {

@@ -22,7 +22,7 @@ final class Program {
     final int template;
     final boolean[] writesOutput;
     final int[] semaphores;
-    final int[] barrierArrivals;
+    final long[] barrierArrivals;
     private final long[] boundInput = {-1, -1};
     private final long[] boundOutput = {-1, -1};
 
@@ -45,7 +45,7 @@ final class Program {
                 .filter(chunk -> chunk.space() == Space.OUTPUT && chunk.rank() == plan.rank())
                 .forEach(chunk -> writesOutput[chunk.index() / plan.chunksPerBlock()] = true);
         this.semaphores = plan.semaphores().stream().mapToInt(Integer::intValue).toArray();
-        this.barrierArrivals = new int
+        this.barrierArrivals = new long
                 [plan.lanes().stream()
                         .flatMap(java.util.List::stream)
                         .mapToInt(op -> op.barrier() == null ? 0 : op.barrier().id() + 1)

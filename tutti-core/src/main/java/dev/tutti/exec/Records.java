@@ -12,6 +12,11 @@ package dev.tutti.exec;
  *   WAIT      header | (address of the own counter | index, peer and whether to check the signature) ...
  *   ACQUIRE, RELEASE  header | semaphore ids ...
  *   BARRIER   header | id | lanes
+ *   LOOP      header | iterations | bytes of one iteration | words of the body, END included; then the body
+ *   END       header | words back to the first record of the body
+ *
+ *   DATA in a loop ends with a word: where the record begins in the region that the loop goes over
+ *   PACKETS whose plain side is shorter than its packets end with a word: bytes of the plain side
  *
  *   fold      16 bits kernel (or COPY, USER) | 16 scaled source + 1 | 16 position of the plain source
  *   operand   8 bits base | 16 rank | 40 offset
@@ -25,11 +30,19 @@ final class Records {
     static final int ACQUIRE = 5;
     static final int RELEASE = 6;
     static final int BARRIER = 7;
+    static final int LOOP = 16;
+    static final int END = 17;
 
     static final int PLAIN_SOURCE = 1;
     static final int PLAIN_DESTINATION = 2;
     /** Packets are preceded by a word with flag and signature. */
     static final int SIGNED = 4;
+    /** Runs once per iteration, each time on another piece. */
+    static final int LOOPED = 8;
+    /** The plain side is shorter than the packets, which are filled up with zeros. */
+    static final int CLIPPED = 16;
+    /** Packets are passed on as they are, arrived or not. */
+    static final int RAW = 32;
 
     static final int COPY = 0xFFFF;
     static final int USER = 0xFFFE;
@@ -38,6 +51,8 @@ final class Records {
     static final int OUTPUT = 2;
     static final int SCRATCH = 3;
     static final int PACKET_AREA = 4;
+    static final int PLAN_SCRATCH = 5;
+    static final int PLAN_PACKETS = 6;
 
     /** Operands start here in DATA and PACKETS. */
     static final int OPERANDS = 3;

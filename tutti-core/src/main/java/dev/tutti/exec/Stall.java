@@ -1,6 +1,7 @@
 package dev.tutti.exec;
 
 import dev.tutti.AbortedException;
+import dev.tutti.Collective;
 import dev.tutti.CollectiveTimeoutException;
 import dev.tutti.MismatchException;
 import dev.tutti.PeerFailedException;
@@ -13,6 +14,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a wait does when spinning has not helped: give the core away in bounded slices, and between slices find out whether there
@@ -46,6 +49,7 @@ public final class Stall {
     private long extra;
     private long timeoutNanos;
 
+    private @Nullable Supplier<String> detail;
     private long armedAt;
     private long diagnosedAt;
     private boolean armed;
@@ -68,6 +72,11 @@ public final class Stall {
             call = current;
         }
         armed = false;
+    }
+
+    /** Has something say in messages, until told otherwise, where exactly this rank is. */
+    void describe(@Nullable Supplier<String> position) {
+        detail = position;
     }
 
     private void arm(long now) {
@@ -286,6 +295,10 @@ public final class Stall {
     }
 
     private String whereEverybodyIs() {
+        return (detail == null ? "" : detail.get() + "; ") + whoIsMissing();
+    }
+
+    private String whoIsMissing() {
         List<String> arrived = new ArrayList<>();
         List<String> missing = new ArrayList<>();
         for (int peer = 0; peer < endpoint.size; peer++) {
@@ -306,6 +319,9 @@ public final class Stall {
     }
 
     private String what() {
+        if (detail != null && call.collective() == Collective.BARRIER) {
+            return "a plan's launch (#" + operation + ")";
+        }
         return Signature.describe(meta, count) + " (#" + operation + ")";
     }
 

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** Types and operators by the names of nccl-tests, or by Tutti's. */
-final class Names {
+public final class Names {
     /** The order of nccl-tests, then what it does not have. */
     private static final List<ReduceOp.Kind> OPERATORS = List.of(
             ReduceOp.Kind.SUM,
@@ -41,7 +41,7 @@ final class Names {
     }
 
     /** The types that a name stands for: one, or every one for {@code all}. */
-    static List<DataType> types(String name) {
+    public static List<DataType> types(String name) {
         if (name.equals("all")) {
             return List.of(DataType.values());
         }
@@ -54,7 +54,7 @@ final class Names {
     }
 
     /** The operators that a name stands for: one, or every one for {@code all}. */
-    static List<ReduceOp.Kind> operators(String name) {
+    public static List<ReduceOp.Kind> operators(String name) {
         if (name.equals("all")) {
             return OPERATORS;
         }

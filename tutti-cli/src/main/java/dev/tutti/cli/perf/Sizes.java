@@ -8,9 +8,9 @@ import java.util.function.LongConsumer;
  *
  * @param factor grows by this factor if it is more than 1, else by the step
  */
-record Sizes(long min, long max, long step, long factor) {
+public record Sizes(long min, long max, long step, long factor) {
     /** A decimal number with K, M or G (powers of 1024) behind it, as in {@code 64M} or {@code 1.5K}. */
-    static long parse(String text) {
+    public static long parse(String text) {
         String number = text.strip().toUpperCase(Locale.ROOT);
         char last = number.isEmpty() ? ' ' : number.charAt(number.length() - 1);
         int shift = last == 'K' ? 10 : last == 'M' ? 20 : last == 'G' ? 30 : 0;

@@ -28,7 +28,9 @@ public final class PlanCommand implements Runnable {
      * @return the command
      */
     public static CommandLine of(PrintStream out, PrintStream err) {
-        return new CommandLine(new PlanCommand()).addSubcommand(new CheckCommand(out, err));
+        return new CommandLine(new PlanCommand())
+                .addSubcommand(new PlanRunCommand(out, err))
+                .addSubcommand(new CheckCommand(out, err));
     }
 
     @Override

@@ -1,0 +1,122 @@
+package dev.tutti.cli.plan;
+
+import dev.tutti.DataType;
+import dev.tutti.ReduceOp;
+import dev.tutti.data.ExactData;
+import dev.tutti.plan.Plan;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+
+/** Runs one plan on threads and under chosen schedules, for all its cases, and compares every byte. */
+final class Trial {
+    private final Plan plan;
+    private final Expectation expectation;
+    private final List<TrialCase> cases;
+    private final int launches;
+    private final int schedules;
+    private final Duration timeout;
+    private final long seed;
+    private final Map<String, ExactData> data = new HashMap<>();
+
+    Trial(
+            Plan plan,
+            Expectation expectation,
+            List<TrialCase> cases,
+            int launches,
+            int schedules,
+            Duration timeout,
+            long seed) {
+        this.plan = plan;
+        this.expectation = expectation;
+        this.cases = cases;
+        this.launches = launches;
+        this.schedules = schedules;
+        this.timeout = timeout;
+        this.seed = seed;
+    }
+
+    /** Runs everything; what is wrong, or null. */
+    @Nullable
+    String run() {
+        TrialRanks ranks = new TrialRanks(plan, timeout);
+        for (TrialCase each : cases) {
+            String wrong = onThreads(ranks, each);
+            if (wrong != null) {
+                return wrong;
+            }
+        }
+        if (schedules > 0) {
+            TrialCase smallest = cases.getFirst();
+            for (int i = 0; i < schedules; i++) {
+                String wrong = new ScheduledTrial(plan, timeout, smallest, launches, seed + i)
+                        .run(memories(smallest, seed + 1000 + i));
+                if (wrong != null) {
+                    return "schedule " + (seed + i) + ": " + wrong;
+                }
+            }
+        }
+        return null;
+    }
+
+    private @Nullable String onThreads(TrialRanks ranks, TrialCase each) {
+        List<TrialMemory> memories = memories(each, seed);
+        ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+        long[][] inputs = addresses(memories, true);
+        long[][] outputs = addresses(memories, false);
+        ranks.run(seat -> {
+            TrialMemory memory = memories.get(seat.rank);
+            memory.fill();
+            long window = seat.context().window(each.blockBytes(), each.type().bytes());
+            seat.context().prepare(window, each.blockBytes(), each.type(), operator(each, seat.rank));
+            seat.meet();
+            for (int launch = 0; launch < launches; launch++) {
+                seat.launch(inputs[launch], outputs[launch]);
+            }
+            seat.meet();
+            String found = memory.check();
+            if (found != null) {
+                wrong.add(found);
+            }
+        });
+        return wrong.peek();
+    }
+
+    private List<TrialMemory> memories(TrialCase each, long caseSeed) {
+        ExactData source = data.computeIfAbsent(
+                each.type() + "/" + each.checked(),
+                absent -> each.checked() == null
+                        ? ExactData.moving(each.type(), plan.ranks())
+                        : ExactData.reducing(each.type(), each.checked(), plan.ranks()));
+        List<TrialMemory> memories = new ArrayList<>();
+        for (int rank = 0; rank < plan.ranks(); rank++) {
+            memories.add(
+                    new TrialMemory(plan, expectation, each, rank, launches, source, caseSeed, TrialMemory::allocate));
+        }
+        return memories;
+    }
+
+    static long[][] addresses(List<TrialMemory> memories, boolean inputs) {
+        int launches = memories.getFirst().launches();
+        long[][] addresses = new long[launches][memories.size()];
+        for (int launch = 0; launch < launches; launch++) {
+            for (int rank = 0; rank < memories.size(); rank++) {
+                TrialMemory memory = memories.get(rank);
+                addresses[launch][rank] = (inputs ? memory.input(launch) : memory.output(launch)).address();
+            }
+        }
+        return addresses;
+    }
+
+    static @Nullable ReduceOp operator(TrialCase each, int rank) {
+        return each.operator() == null ? null : ExactData.operator(each.operator(), rank);
+    }
+
+    /** Types that are tried where none is named: four, two, one and eight bytes, floats and integers. */
+    static final List<DataType> TYPES = List.of(
+            DataType.FLOAT32, DataType.BFLOAT16, DataType.INT8, DataType.INT32, DataType.FLOAT64, DataType.UINT8);
+}

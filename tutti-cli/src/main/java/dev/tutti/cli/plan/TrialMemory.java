@@ -1,0 +1,176 @@
+package dev.tutti.cli.plan;
+
+import dev.tutti.Collective;
+import dev.tutti.data.DataStream;
+import dev.tutti.data.ExactData;
+import dev.tutti.plan.Plan;
+import dev.tutti.plan.PlanSizes;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Inputs and outputs of one rank for several launches of one case: filled with exact data and poison before, compared after. Guards of
+ * poison stand before and behind each.
+ */
+final class TrialMemory {
+    private static final long GUARD = 256;
+    private static final byte POISON = (byte) 0xA7;
+
+    private final Expectation expectation;
+    private final TrialCase each;
+    private final int rank;
+    private final int ranks;
+    private final boolean inPlace;
+    private final ExactData data;
+    private final long seed;
+    private final MemorySegment[] inputs;
+    private final MemorySegment[] outputs;
+    private final MemorySegment[] whole;
+
+    TrialMemory(
+            Plan plan,
+            Expectation expectation,
+            TrialCase each,
+            int rank,
+            int launches,
+            ExactData data,
+            long seed,
+            LongFunction<MemorySegment> allocate) {
+        this.expectation = expectation;
+        this.each = each;
+        this.rank = rank;
+        this.ranks = plan.ranks();
+        this.inPlace = plan.header().inPlace() && expectation.collective() != null;
+        this.data = data;
+        this.seed = seed;
+        this.inputs = new MemorySegment[launches];
+        this.outputs = new MemorySegment[launches];
+        PlanSizes sizes = PlanSizes.of(plan, each.blockBytes(), each.type().bytes());
+        long input = bytes(sizes.inputBytes(), true);
+        long output = bytes(sizes.outputBytes(), false);
+        this.whole = new MemorySegment[launches];
+        for (int launch = 0; launch < launches; launch++) {
+            if (inPlace) {
+                long all = Math.max(input, output);
+                MemorySegment memory = guarded(launch, all, allocate);
+                boolean gathers = input < output;
+                long share = rank * each.blockBytes();
+                inputs[launch] = gathers ? memory.asSlice(share, input) : memory.asSlice(0, input);
+                outputs[launch] = input > output ? memory.asSlice(share, output) : memory.asSlice(0, output);
+            } else {
+                long apart = (input + GUARD + 63) / 64 * 64;
+                MemorySegment memory = guarded(launch, apart + output, allocate);
+                inputs[launch] = memory.asSlice(0, input);
+                outputs[launch] = memory.asSlice(apart, output);
+            }
+        }
+    }
+
+    /** What the collective has, or what the plan's chunks take up where there is no collective. */
+    private long bytes(long fromPlan, boolean input) {
+        Collective collective = expectation.collective();
+        if (collective == null) {
+            return fromPlan;
+        }
+        return (input ? collective.inputBlocks(ranks) : collective.outputBlocks(ranks)) * each.blockBytes();
+    }
+
+    private MemorySegment guarded(int launch, long bytes, LongFunction<MemorySegment> allocate) {
+        whole[launch] = allocate.apply(bytes + 2 * GUARD);
+        return whole[launch].asSlice(GUARD, bytes);
+    }
+
+    static MemorySegment allocate(long bytes) {
+        return Arena.ofAuto().allocate(bytes, 64);
+    }
+
+    int launches() {
+        return inputs.length;
+    }
+
+    MemorySegment input(int launch) {
+        return inputs[launch];
+    }
+
+    MemorySegment output(int launch) {
+        return outputs[launch];
+    }
+
+    void fill() {
+        for (int launch = 0; launch < inputs.length; launch++) {
+            whole[launch].fill(POISON);
+            MemorySegment input = inputs[launch];
+            long usable = input.byteSize() / each.type().bytes() * each.type().bytes();
+            data.input(rank, seed + launch).fill(input.asSlice(0, usable), 0);
+        }
+    }
+
+    /** What is wrong after the launches, or null. */
+    @Nullable
+    String check() {
+        for (int launch = 0; launch < inputs.length; launch++) {
+            String wrong = check(launch);
+            if (wrong != null) {
+                return "launch " + (launch + 1) + " of " + inputs.length + ", rank " + rank + ", " + each + ": "
+                        + wrong;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable String check(int launch) {
+        if (!isPoison(whole[launch].asSlice(0, GUARD))
+                || !isPoison(whole[launch].asSlice(whole[launch].byteSize() - GUARD))) {
+            return "wrote outside of its buffers";
+        }
+        if (!expectation.isKnown()) {
+            return null;
+        }
+        MemorySegment output =
+                inPlace && outputs[launch].byteSize() == inputs[launch].byteSize() ? inputs[launch] : outputs[launch];
+        long count = each.count();
+        long bytes = each.blockBytes();
+        Collective collective = expectation.collective();
+        if (collective == null) {
+            return compare(output, data.input(expectation.sender(rank), seed + launch), 0, 0);
+        }
+        switch (collective) {
+            case ALL_REDUCE -> {
+                return compare(output, data.reduced(seed + launch), 0, 0);
+            }
+            case REDUCE_SCATTER -> {
+                return compare(output, data.reduced(seed + launch), rank * count, 0);
+            }
+            case ALL_GATHER, ALL_TO_ALL -> {
+                for (int peer = 0; peer < ranks; peer++) {
+                    long from = collective == Collective.ALL_TO_ALL ? rank * count : 0;
+                    String wrong = compare(
+                            output.asSlice(peer * bytes, bytes), data.input(peer, seed + launch), from, peer * count);
+                    if (wrong != null) {
+                        return wrong;
+                    }
+                }
+                return null;
+            }
+            default -> throw new IllegalArgumentException("no expectation for " + collective);
+        }
+    }
+
+    private @Nullable String compare(MemorySegment actual, DataStream expected, long from, long at) {
+        long wrong = expected.firstWrong(actual, from);
+        return wrong < 0
+                ? null
+                : "element " + (at + wrong) + " is wrong, with " + (expected.countWrong(actual, from) - 1) + " more";
+    }
+
+    private static boolean isPoison(MemorySegment guard) {
+        for (long i = 0; i < guard.byteSize(); i++) {
+            if (guard.get(java.lang.foreign.ValueLayout.JAVA_BYTE, i) != POISON) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,355 @@
+package dev.tutti.exec;
+
+import dev.tutti.DataType;
+import dev.tutti.ReduceOp;
+import dev.tutti.plan.ChannelType;
+import dev.tutti.plan.Chunk;
+import dev.tutti.plan.Code;
+import dev.tutti.plan.Op;
+import dev.tutti.plan.PlanSizes;
+import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.Space;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts sizes into a rank's part of a plan of a file.
+ *
+ * <p>An operation works on a region of whole slots, of which lane groups take slices and loops take pieces; both are cut alike on every
+ * rank, whatever the true lengths are. Then each slot is clipped: plain data ends where the shortest operand ends. Packets are never
+ * clipped, only what is behind them: whoever waits for a slot waits for all of it. Where nothing is clipped and the slots lie one after the
+ * other, one record covers them all.
+ */
+final class PlanResolver {
+    private final RankPlan plan;
+    private final PlanSizes sizes;
+    private final DataType type;
+    private final @Nullable ReduceOp operator;
+    private final long slotStride;
+    private final Counters counters;
+    private final List<Integer> starts = new ArrayList<>();
+    private final List<PlanStep> steps = new ArrayList<>();
+    private long[] out = new long[64];
+    private int length;
+    private boolean looping;
+
+    /** Where counters are. */
+    interface Counters {
+        /** The line at the other end of a channel of this rank. */
+        long outbound(int channel);
+
+        /** This rank's own line. */
+        long inbound(int channel);
+
+        /** Which of the rank's barriers has this id; ids may be far apart. */
+        int barrier(int id);
+    }
+
+    private PlanResolver(
+            RankPlan plan,
+            PlanSizes sizes,
+            long slotStride,
+            DataType type,
+            @Nullable ReduceOp operator,
+            Counters counters) {
+        this.plan = plan;
+        this.sizes = sizes;
+        this.slotStride = slotStride;
+        this.type = type;
+        this.operator = operator;
+        this.counters = counters;
+    }
+
+    /**
+     * Resolves all lanes.
+     *
+     * @param slotStride from one slot of scratch to the next. It must be the same from launch to launch: what keeps launches apart is
+     *     said slot by slot.
+     * @param operator the call's, in place of whatever the plan says; null to do what the plan says
+     */
+    static PlanProgram resolve(
+            RankPlan plan,
+            PlanSizes sizes,
+            long slotStride,
+            DataType type,
+            @Nullable ReduceOp operator,
+            Counters counters) {
+        int lanes = plan.lanes().size();
+        long[][] symbolic = new long[lanes][];
+        int[][] starts = new int[lanes][];
+        PlanStep[][] steps = new PlanStep[lanes][];
+        PlanResolver resolver = new PlanResolver(plan, sizes, slotStride, type, operator, counters);
+        for (int lane = 0; lane < lanes; lane++) {
+            symbolic[lane] = resolver.lane(plan.lanes().get(lane));
+            starts[lane] = resolver.starts.stream().mapToInt(Integer::intValue).toArray();
+            steps[lane] = resolver.steps.toArray(PlanStep[]::new);
+        }
+        return new PlanProgram(symbolic, starts, steps);
+    }
+
+    private long[] lane(List<Op> ops) {
+        length = 0;
+        starts.clear();
+        steps.clear();
+        for (int i = 0; i < ops.size(); i++) {
+            Op op = ops.get(i);
+            begin(new PlanStep(i, -1, op));
+            if (op.code() == Code.PIPELINE) {
+                loop(i, Objects.requireNonNull(op.loop()));
+            } else {
+                op(op);
+            }
+        }
+        return Arrays.copyOf(out, length);
+    }
+
+    private void begin(PlanStep step) {
+        starts.add(length);
+        steps.add(step);
+    }
+
+    private void loop(int index, Op.Loop loop) {
+        long unit = Math.max(sizes.granule(), loop.unitBytes() / sizes.granule() * sizes.granule());
+        long iterations = (loop.chunks() * sizes.slotBytes() + unit - 1) / unit;
+        int at = length;
+        emit(Records.header(Records.LOOP, 0, 0, 0, 4), iterations, unit, 0);
+        int body = length;
+        looping = true;
+        for (int i = 0; i < loop.body().size(); i++) {
+            begin(new PlanStep(index, i, loop.body().get(i)));
+            op(loop.body().get(i));
+        }
+        looping = false;
+        if (length == body) {
+            length = at;
+            return;
+        }
+        emit(Records.header(Records.END, 0, 0, 0, 2), length - body);
+        out[at + 3] = length - body;
+    }
+
+    private void op(Op op) {
+        switch (op.code().shape()) {
+            case PLAIN -> plain(op);
+            case PACKET -> packets(op);
+            case CONTROL -> control(op);
+        }
+    }
+
+    private void control(Op op) {
+        switch (op.code()) {
+            case NOP, FLUSH -> {} // a lane is one thread, and puts to addressable memory are done when they return
+            case SIGNAL, RELAXED_SIGNAL -> signal(op.channels());
+            case WAIT, RELAXED_WAIT -> await(op.channels());
+            case ACQUIRE -> semaphores(Records.ACQUIRE, op.semaphores());
+            case RELEASE -> semaphores(Records.RELEASE, op.semaphores());
+            case BARRIER -> {
+                Op.Barrier barrier = Objects.requireNonNull(op.barrier());
+                emit(Records.header(Records.BARRIER, 0, 0, 0, 3), counters.barrier(barrier.id()), barrier.lanes());
+            }
+            default -> throw new IllegalArgumentException("cannot run " + op + " of rank " + plan.rank());
+        }
+    }
+
+    private void signal(List<Integer> channels) {
+        emit(Records.header(Records.SIGNAL, channels.size(), 0, 0, 1 + 2 * channels.size()));
+        channels.forEach(id -> emit(counters.outbound(id), where(id)));
+    }
+
+    private void await(List<Integer> channels) {
+        emit(Records.header(Records.WAIT, channels.size(), 0, 0, 1 + 2 * channels.size()));
+        channels.forEach(id -> emit(counters.inbound(id), where(id)));
+    }
+
+    private long where(int channel) {
+        return ((long) plan.channels().get(channel).peer() << 32) | channel;
+    }
+
+    private void semaphores(int kind, List<Integer> ids) {
+        emit(Records.header(kind, ids.size(), 0, 0, 1 + ids.size()));
+        ids.forEach(id -> emit(id.longValue()));
+    }
+
+    private void plain(Op op) {
+        if (!op.code().isPairwise()) {
+            regions(op, op.sources(), op.destinations());
+            return;
+        }
+        boolean signals = op.code().signals();
+        for (int i = 0; i < op.sources().size(); i++) {
+            regions(op, op.sources().subList(i, i + 1), op.destinations().subList(i, i + 1));
+            if (signals) {
+                signal(op.channels().subList(i, i + 1));
+            }
+        }
+    }
+
+    /** Part of a slot that all operands have. */
+    private record Piece(int slot, long from, long to, long start) {
+        long bytes() {
+            return to - from;
+        }
+    }
+
+    /** The slots of an operation's region, those of other lanes of the group left out. */
+    private List<Piece> pieces(Op op, int slots) {
+        long slot = sizes.slotBytes();
+        long from = 0;
+        long to = slots * slot;
+        if (op.slice() != null) {
+            long all = to;
+            from = sizes.slice(all, op.slice().index(), op.slice().of());
+            to = sizes.slice(all, op.slice().index() + 1, op.slice().of());
+        }
+        List<Piece> pieces = new ArrayList<>();
+        for (int j = 0; j < slots; j++) {
+            long begin = Math.max(from, j * slot);
+            long end = Math.min(to, (j + 1) * slot);
+            if (begin < end) {
+                pieces.add(new Piece(j, begin - j * slot, end - j * slot, begin - from));
+            }
+        }
+        return pieces;
+    }
+
+    private void regions(Op op, List<Chunk> sources, List<Chunk> destinations) {
+        long[] operands = new long[sources.size() + destinations.size()];
+        int words = Records.OPERANDS + operands.length + (looping ? 1 : 0);
+        int flags = looping ? Records.LOOPED : 0;
+        long header = Records.header(Records.DATA, sources.size(), destinations.size(), flags, words);
+        long fold = Records.fold(kernel(op, sources.size()), -1, 0);
+        int last = -1;
+        for (Piece piece : pieces(op, sources.getFirst().count())) {
+            long bytes = piece.bytes();
+            int next = 0;
+            for (Chunk chunk : sources) {
+                bytes = Math.min(bytes, left(chunk, piece));
+                operands[next++] = plainOperand(chunk, piece);
+            }
+            for (Chunk chunk : destinations) {
+                bytes = Math.min(bytes, left(chunk, piece));
+                operands[next++] = plainOperand(chunk, piece);
+            }
+            if (bytes <= 0 || (last >= 0 && extend(last, operands, bytes))) {
+                continue;
+            }
+            // A clipped piece ends the record: in loops, positions count whole slots.
+            last = bytes == piece.bytes() ? length : -1;
+            emit(header, bytes, fold);
+            emit(operands);
+            if (looping) {
+                emit(piece.start());
+            }
+        }
+    }
+
+    /** Makes a record longer if the next piece follows where it ends, for every operand. */
+    private boolean extend(int record, long[] operands, long bytes) {
+        long before = out[record + 1];
+        for (int i = 0; i < operands.length; i++) {
+            if (out[record + Records.OPERANDS + i] + before != operands[i]) {
+                return false;
+            }
+        }
+        out[record + 1] = before + bytes;
+        return true;
+    }
+
+    private long left(Chunk chunk, Piece piece) {
+        return sizes.length(chunk.space(), chunk.index() + piece.slot()) - piece.from();
+    }
+
+    private long plainOperand(Chunk chunk, Piece piece) {
+        int base = switch (chunk.space()) {
+            case INPUT -> Records.INPUT;
+            case OUTPUT -> Records.OUTPUT;
+            case SCRATCH -> Records.PLAN_SCRATCH;
+        };
+        int index = chunk.index() + piece.slot();
+        long start = chunk.space() == Space.SCRATCH ? index * slotStride : sizes.offset(chunk.space(), index);
+        long offset = start + piece.from();
+        return Records.operand(base, chunk.rank(), offset);
+    }
+
+    private long packetOperand(Chunk chunk, Piece piece) {
+        long offset = (chunk.index() + piece.slot()) * slotStride + piece.from();
+        return Records.operand(Records.PLAN_PACKETS, chunk.rank(), 2 * offset);
+    }
+
+    private void packets(Op op) {
+        if (op.code() != Code.PUT_PACKETS) {
+            boolean plainSource = op.code() == Code.PACK || op.code().folds();
+            boolean plainDestination = op.code() == Code.UNPACK || op.code().folds();
+            packets(op, op.sources(), op.destinations(), plainSource, plainDestination, false);
+            return;
+        }
+        boolean raw = plan.via(op) == ChannelType.PORT;
+        for (int i = 0; i < op.sources().size(); i++) {
+            packets(op, op.sources().subList(i, i + 1), op.destinations().subList(i, i + 1), !raw, false, raw);
+        }
+    }
+
+    private void packets(
+            Op op,
+            List<Chunk> sources,
+            List<Chunk> destinations,
+            boolean plainSource,
+            boolean plainDestination,
+            boolean raw) {
+        int flags = (plainSource ? Records.PLAIN_SOURCE : 0)
+                | (plainDestination ? Records.PLAIN_DESTINATION : 0)
+                | (raw ? Records.RAW : 0);
+        int packetSources = sources.size() - (plainSource ? 1 : 0);
+        int packetDestinations = destinations.size() - (plainDestination ? 1 : 0);
+        long[] operands = new long[sources.size() + destinations.size()];
+        long fold = Records.fold(kernel(op, sources.size()), -1, op.plainPosition());
+        for (Piece piece : pieces(op, sources.getFirst().count())) {
+            long plainBytes = piece.bytes();
+            int next = 0;
+            for (int i = 0; i < sources.size(); i++) {
+                boolean plain = plainSource && i == 0;
+                plainBytes = plain ? Math.min(plainBytes, left(sources.get(i), piece)) : plainBytes;
+                operands[next++] = plain ? plainOperand(sources.get(i), piece) : packetOperand(sources.get(i), piece);
+            }
+            for (int i = 0; i < destinations.size(); i++) {
+                Chunk chunk = destinations.get(i);
+                boolean plain = plainDestination && i == 0;
+                plainBytes = plain ? Math.min(plainBytes, left(chunk, piece)) : plainBytes;
+                operands[next++] = plain ? plainOperand(chunk, piece) : packetOperand(chunk, piece);
+            }
+            boolean clipped = plainBytes < piece.bytes();
+            emit(
+                    Records.header(
+                            Records.PACKETS,
+                            packetSources,
+                            packetDestinations,
+                            flags | (clipped ? Records.CLIPPED : 0),
+                            Records.OPERANDS + operands.length + (clipped ? 1 : 0)),
+                    piece.bytes(),
+                    fold);
+            emit(operands);
+            if (clipped) {
+                emit(Math.max(0, plainBytes));
+            }
+        }
+    }
+
+    private int kernel(Op op, int sources) {
+        if (sources == 1) {
+            return Records.COPY;
+        }
+        ReduceOp how = operator != null ? operator : op.fold() != null ? op.fold() : ReduceOp.SUM;
+        return PlanFolds.kernel(how, type);
+    }
+
+    private void emit(long... words) {
+        if (length + words.length > out.length) {
+            out = Arrays.copyOf(out, Math.max(2 * out.length, length + words.length));
+        }
+        System.arraycopy(words, 0, out, length, words.length);
+        length += words.length;
+    }
+}
