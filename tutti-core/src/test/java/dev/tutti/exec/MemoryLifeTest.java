@@ -69,7 +69,7 @@ class MemoryLifeTest {
                 comm.barrier();
                 peerMayGoOn.await();
                 assertThat(closed.getCount()).isEqualTo(1);
-                comm.allReduce(new float[100], ReduceOp.SUM);
+                comm.allReduce(comm.allocate(DataType.FLOAT32, 100), ReduceOp.SUM);
                 return;
             }
             Buffer buffer = comm.allocate(DataType.FLOAT32, 100);
