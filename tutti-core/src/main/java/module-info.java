@@ -18,6 +18,8 @@ module dev.tutti.core {
             dev.tutti.cli,
             dev.tutti.bench,
             dev.tutti.stress;
+    exports dev.tutti.bootstrap to
+            dev.tutti.cli;
     exports dev.tutti.channel to
             dev.tutti.cli,
             dev.tutti.bench,
@@ -30,6 +32,8 @@ module dev.tutti.core {
             dev.tutti.cli,
             dev.tutti.bench,
             dev.tutti.stress;
+    exports dev.tutti.health to
+            dev.tutti.cli;
     exports dev.tutti.memory to
             dev.tutti.cli,
             dev.tutti.bench,

@@ -49,8 +49,38 @@ public final class Communicator extends BlockingCollectives implements AutoClose
     /** In {@link #splitOptional}: this rank takes no part. */
     public static final int NO_COLOR = -1;
 
+    /** Whether nobody else knows the world, so that it ends with this. */
+    private boolean ownsWorld;
+
     Communicator(World world, Member member) {
         super(world, member);
+    }
+
+    /**
+     * This process's rank in the world that it was started for: {@link World#fromEnvironment} with one rank per process. Closing
+     * it closes the world.
+     *
+     * {@snippet :
+     * try (Communicator comm = Communicator.fromEnvironment()) {
+     *     float[] x = {comm.rank()};
+     *     comm.allReduce(x, ReduceOp.SUM);
+     * }
+     * }
+     *
+     * @return the communicator of all ranks; of this one alone where nobody has started others
+     * @throws IllegalArgumentException if a variable of the environment is missing or makes no sense
+     * @throws TuttiException if the others do not come in time, or do not fit
+     */
+    public static Communicator fromEnvironment() {
+        World world = World.fromEnvironment().open();
+        try {
+            Communicator communicator = world.communicator(world.firstLocalRank());
+            communicator.ownsWorld = true;
+            return communicator;
+        } catch (RuntimeException failed) {
+            world.close();
+            throw failed;
+        }
     }
 
     /**
@@ -441,6 +471,10 @@ public final class Communicator extends BlockingCollectives implements AutoClose
     @Override
     public void close() {
         member.close();
+        if (ownsWorld) {
+            ownsWorld = false;
+            world.close();
+        }
     }
 
     @Override

@@ -33,7 +33,7 @@ final class Member {
     private final Map<PlanKey, Plan> plans = new HashMap<>();
     private int splits;
 
-    Member(long id, String name, int rank, int[] worldRanks, Config config, Fabric fabric) {
+    Member(long id, String name, int rank, int[] worldRanks, Config config, int cores, Fabric fabric) {
         this.id = id;
         this.name = name;
         this.rank = rank;
@@ -46,8 +46,7 @@ final class Member {
                 worldRanks.length,
                 config.number(Config.Key.FIRST_LAUNCH),
                 config.duration(Config.Key.WARN_AFTER).toNanos());
-        this.tuner =
-                new Tuner(Constants.of(worldRanks.length, Runtime.getRuntime().availableProcessors()));
+        this.tuner = new Tuner(Constants.of(worldRanks.length, cores));
         Execution execution = new Execution(endpoint, this::choose);
         this.schedule = new Schedule(execution, endpoint);
         this.postbox = new Postbox(
@@ -88,6 +87,16 @@ final class Member {
 
     int worldRank(int member) {
         return worldRanks[member];
+    }
+
+    /** The number here of a rank of the world, or -1. */
+    int rankOfWorldRank(int worldRank) {
+        for (int each = 0; each < worldRanks.length; each++) {
+            if (worldRanks[each] == worldRank) {
+                return each;
+            }
+        }
+        return -1;
     }
 
     String name() {

@@ -1,12 +1,12 @@
 package dev.tutti;
 
 import dev.tutti.algorithm.Algorithms;
+import dev.tutti.bootstrap.Job;
 import dev.tutti.channel.Board;
 import dev.tutti.spi.RegionLayout;
 import dev.tutti.spi.Transport;
 import dev.tutti.transport.local.LocalTransport;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -20,19 +20,32 @@ import java.util.concurrent.CopyOnWriteArrayList;
  *     comm.allReduce(x, ReduceOp.SUM);
  * });
  * }
+ *
+ * {@link #fromEnvironment} joins one of processes that {@code tutti run}, torchrun, mpirun, srun or Kubernetes has started.
+ * When one of them ends without closing, those who share a communicator with its ranks get a {@link PeerFailedException}.
  */
 public final class World implements AutoCloseable {
     private final int size;
     private final String name;
     private final Config config;
     private final Transport transport;
+    private final Peers peers;
+    private final int cores;
+    /** By rank; those of other processes stay empty. */
     private final List<CopyOnWriteArrayList<Communicator>> communicators;
 
+    /** All ranks are here; for tests that bring their own transport. */
     World(int size, String name, Config config, Transport transport) {
+        this(size, name, config, transport, Peers.none(size), Runtime.getRuntime().availableProcessors());
+    }
+
+    World(int size, String name, Config config, Transport transport, Peers peers, int cores) {
         this.size = size;
         this.name = name;
         this.config = config;
         this.transport = transport;
+        this.peers = peers;
+        this.cores = cores;
         this.communicators = new ArrayList<>();
         for (int rank = 0; rank < size; rank++) {
             communicators.add(new CopyOnWriteArrayList<>());
@@ -53,12 +66,55 @@ public final class World implements AutoCloseable {
     }
 
     /**
+     * The world that this process was started for, as the variables of {@code tutti run}, torchrun, Open MPI, MPICH, Slurm or
+     * Kubernetes say; without any of them, a world of this process alone.
+     *
+     * {@snippet :
+     * World.fromEnvironment().run(comm -> comm.barrier());
+     * }
+     *
+     * @return what to join
+     * @throws IllegalArgumentException if a variable is missing or makes no sense; the text names it
+     */
+    public static Joining fromEnvironment() {
+        return new Joining(Job.fromEnvironment(), 1, "world", Config.fromEnvironment());
+    }
+
+    /**
      * How many ranks there are.
      *
      * @return at least 1
      */
     public int size() {
         return size;
+    }
+
+    /**
+     * How many of them are in this process.
+     *
+     * @return at least 1
+     */
+    public int localRanks() {
+        return peers.localRanks();
+    }
+
+    /**
+     * The lowest rank of this process; the others follow it.
+     *
+     * @return 0 to size-1
+     */
+    public int firstLocalRank() {
+        return peers.firstLocalRank();
+    }
+
+    /** What messages and threads are named after. */
+    String name() {
+        return name;
+    }
+
+    /** The cores that costs are reckoned with: process 0's, so that all ranks choose alike. */
+    int cores() {
+        return cores;
     }
 
     /**
@@ -94,6 +150,10 @@ public final class World implements AutoCloseable {
      */
     public Communicator communicator(int rank) {
         Arguments.requireRank(rank, size, "rank");
+        if (!peers.isLocal(rank)) {
+            throw new IllegalArgumentException("rank " + rank + " is in another process; here are " + firstLocalRank()
+                    + ".." + (firstLocalRank() + localRanks() - 1));
+        }
         int[] everybody = new int[size];
         java.util.Arrays.setAll(everybody, i -> i);
         return join(0, name, rank, everybody);
@@ -106,12 +166,43 @@ public final class World implements AutoCloseable {
                 config.number(Config.Key.PACKETS),
                 config.number(Config.Key.SCRATCH));
         Member member = new Member(
-                id, communicatorName, rank, worldRanks, config, transport.join(id, rank, worldRanks, layout));
+                id, communicatorName, rank, worldRanks, config, cores, transport.join(id, rank, worldRanks, layout));
         Communicator communicator = new Communicator(this, member);
         CopyOnWriteArrayList<Communicator> open = communicators.get(worldRanks[rank]);
         open.removeIf(each -> each.schedule.isClosed());
         open.add(communicator);
+        for (int worldRank : worldRanks) {
+            String ended = peers.ended(worldRank);
+            if (ended != null) {
+                tellOfEnd(communicator, worldRank, ended);
+            }
+        }
         return communicator;
+    }
+
+    /** Another process has ended; runs on the watcher's thread. */
+    private void peerEnded(String text, int rank) {
+        for (int local = firstLocalRank(); local < firstLocalRank() + localRanks(); local++) {
+            communicators.get(local).forEach(communicator -> tellOfEnd(communicator, rank, text));
+        }
+    }
+
+    /** Whoever closes before it ends has done its part. */
+    private static void tellOfEnd(Communicator communicator, int worldRank, String text) {
+        Member member = communicator.member;
+        int rank = member.rankOfWorldRank(worldRank);
+        Board board = member.endpoint().board();
+        if (rank >= 0 && !communicator.schedule.isClosed() && !board.isClosed(rank)) {
+            board.abort(Board.Reason.PEER_FAILED, text.formatted(member.name()), null);
+        }
+    }
+
+    void watchPeers() {
+        peers.watch(this::peerEnded);
+    }
+
+    void closeCommunicators(int rank) {
+        communicators.get(rank).forEach(Communicator::close);
     }
 
     /** A rank is gone: everybody who shares a communicator with it learns why. */
@@ -125,9 +216,10 @@ public final class World implements AutoCloseable {
         }
     }
 
-    /** Closes every communicator of every rank that is still open. */
+    /** Closes every communicator of every rank of this process that is still open. */
     @Override
     public void close() {
+        peers.close();
         for (List<Communicator> open : communicators) {
             open.forEach(Communicator::close);
         }
@@ -189,7 +281,8 @@ public final class World implements AutoCloseable {
 
         private World unrehearsed() {
             Algorithms.requireKnown(config.text(Config.Key.ALGO), config.text(Config.Key.PROTO));
-            return new World(ranks, name, config, new LocalTransport(ranks));
+            int cores = Runtime.getRuntime().availableProcessors();
+            return new World(ranks, name, config, new LocalTransport(ranks), Peers.none(ranks), cores);
         }
 
         /**
@@ -229,78 +322,6 @@ public final class World implements AutoCloseable {
             try (World world = unrehearsed()) {
                 return new LocalRun<>(world, body, virtual).await();
             }
-        }
-    }
-
-    /** The threads of one run. */
-    private static final class LocalRun<T> {
-        private final World world;
-        private final RankBody.Returning<T> body;
-        private final List<Thread> threads = new ArrayList<>();
-        private final List<T> results;
-        private boolean interrupted;
-        private final List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
-
-        @SuppressWarnings("NullAway") // every place is filled before anybody reads it, or the run throws
-        LocalRun(World world, RankBody.Returning<T> body, boolean virtual) {
-            this.world = world;
-            this.body = body;
-            this.results = new ArrayList<>(Collections.nCopies(world.size, (T) null));
-            for (int rank = 0; rank < world.size; rank++) {
-                int number = rank;
-                Thread.Builder builder = virtual ? Thread.ofVirtual() : Thread.ofPlatform();
-                threads.add(builder.name(world.name + "-" + rank).unstarted(() -> runRank(number)));
-            }
-        }
-
-        private void runRank(int rank) {
-            try {
-                results.set(rank, body.call(world.communicator(rank)));
-            } catch (Throwable thrown) {
-                failures.add(thrown);
-                world.fail(rank, thrown);
-            } finally {
-                world.communicators.get(rank).forEach(Communicator::close);
-            }
-        }
-
-        List<T> await() {
-            threads.forEach(Thread::start);
-            for (Thread thread : threads) {
-                join(thread);
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-            if (!failures.isEmpty()) {
-                throw first();
-            }
-            return results;
-        }
-
-        private void join(Thread thread) {
-            while (true) {
-                try {
-                    thread.join();
-                    return;
-                } catch (InterruptedException thrown) {
-                    threads.forEach(Thread::interrupt);
-                    // The ranks now end with an abort; whoever interrupted us is told after they have.
-                    failures.add(thrown);
-                    interrupted = true;
-                }
-            }
-        }
-
-        private RuntimeException first() {
-            Throwable first = failures.getFirst();
-            failures.stream().skip(1).filter(each -> each != first).forEach(first::addSuppressed);
-            if (first instanceof Error error) {
-                throw error;
-            }
-            return first instanceof RuntimeException unchecked
-                    ? unchecked
-                    : new AbortedException("a rank failed: " + first, first);
         }
     }
 }

@@ -2,6 +2,7 @@ package dev.tutti.cli;
 
 import dev.tutti.cli.perf.ExitCode;
 import dev.tutti.cli.perf.PerfCommand;
+import dev.tutti.cli.run.RunCommand;
 import dev.tutti.cli.plan.PlanCommand;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -25,6 +26,8 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Examples:",
+            "  tutti run -n 4 -- java -cp app.jar Main",
+            "                                four processes that find each other",
             "  tutti perf all_reduce         how fast four threads of this machine combine arrays",
             "  tutti perf --help             everything that can be measured"
         })
@@ -52,7 +55,11 @@ public final class Main implements Runnable {
     }
 
     static int run(PrintStream out, PrintStream err, Map<String, String> environment, String... arguments) {
+        CommandLine run = new CommandLine(new RunCommand(out, err, System.in, environment));
+        // What follows the command's name is the command's.
+        run.setStopAtPositional(true);
         CommandLine tutti = new CommandLine(new Main())
+                .addSubcommand(run)
                 .addSubcommand(new PerfCommand(out, err, environment, List.of(arguments)))
                 .addSubcommand(PlanCommand.of(out, err));
         tutti.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8));

@@ -2,10 +2,8 @@ package dev.tutti.bootstrap;
 
 import dev.tutti.TuttiException;
 import dev.tutti.health.ProcessId;
-import java.io.IOException;
+import dev.tutti.posix.ProcessFacts;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -82,12 +80,6 @@ public record Card(
 
     /** Different for hosts, and for containers whose processes do not see each other. */
     static String thisHost() {
-        try {
-            String boot =
-                    Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
-            return boot + " " + Files.readSymbolicLink(Path.of("/proc/self/ns/pid"));
-        } catch (IOException noProc) {
-            return System.getProperty("os.name");
-        }
+        return ProcessFacts.bootId() + " " + ProcessFacts.pidNamespace();
     }
 }

@@ -2,6 +2,7 @@ package dev.tutti.bootstrap;
 
 import dev.tutti.TuttiException;
 import dev.tutti.health.ProcessId;
+import dev.tutti.posix.ProcessFacts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -142,19 +143,20 @@ public final class PrivateFolder {
     }
 
     static long userId() {
+        int uid = ProcessFacts.uid();
+        return uid >= 0 ? uid : ownerOfANewFile();
+    }
+
+    private static long ownerOfANewFile() {
         try {
-            return ((Number) Files.getAttribute(Path.of("/proc/self"), "unix:uid")).longValue();
-        } catch (IOException | UnsupportedOperationException | IllegalArgumentException noProc) {
+            Path probe = Files.createTempFile("tutti-", ".uid");
             try {
-                Path probe = Files.createTempFile("tutti-", ".uid");
-                try {
-                    return ((Number) Files.getAttribute(probe, "unix:uid")).longValue();
-                } finally {
-                    Files.delete(probe);
-                }
-            } catch (IOException unwritable) {
-                throw new UncheckedIOException("cannot find out who this user is", unwritable);
+                return ((Number) Files.getAttribute(probe, "unix:uid")).longValue();
+            } finally {
+                Files.delete(probe);
             }
+        } catch (IOException unwritable) {
+            throw new UncheckedIOException("cannot find out who this user is", unwritable);
         }
     }
 

@@ -1,10 +1,10 @@
 package dev.tutti.health;
 
+import dev.tutti.posix.ProcessFacts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -14,27 +14,23 @@ import java.util.Optional;
  * @param startTime when it started: ticks since boot where there is {@code /proc}, else milliseconds of the calendar
  */
 public record ProcessId(long pid, long startTime) {
-    private static final Path PROC = Path.of("/proc");
-    private static final boolean HAS_PROC = Files.isReadable(PROC.resolve("self/stat"));
-
-    /** What {@code /proc} says about a process. */
-    private record Stat(char state, long parent, long startTime) {}
+    private static final boolean HAS_PROC = Files.isReadable(Path.of("/proc/self/stat"));
 
     /** This process. */
     public static ProcessId self() {
-        return of(ProcessHandle.current().pid())
+        return of(ProcessFacts.pid())
                 .orElseThrow(() -> new IllegalStateException("cannot read this process's own start time"));
     }
 
     /** The process that has this number now, if there is one that has not ended. */
     public static Optional<ProcessId> of(long pid) {
         if (HAS_PROC) {
-            return stat(pid).filter(stat -> !hasEnded(stat)).map(stat -> new ProcessId(pid, stat.startTime));
+            long startTime = ProcessFacts.startTime(pid);
+            return startTime < 0 ? Optional.empty() : Optional.of(new ProcessId(pid, startTime));
         }
         return ProcessHandle.of(pid)
                 .flatMap(handle -> handle.info().startInstant())
-                .map(Instant::toEpochMilli)
-                .map(start -> new ProcessId(pid, start));
+                .map(start -> new ProcessId(pid, start.toEpochMilli()));
     }
 
     /** Reads what {@link #toString} wrote. */
@@ -54,33 +50,16 @@ public record ProcessId(long pid, long startTime) {
 
     /** The process that started it, if that is still there. */
     public Optional<ProcessId> parent() {
-        return HAS_PROC
-                ? stat(pid).flatMap(stat -> of(stat.parent))
-                : ProcessHandle.of(pid).flatMap(ProcessHandle::parent).flatMap(handle -> of(handle.pid()));
+        return ProcessHandle.of(pid).flatMap(ProcessHandle::parent).flatMap(handle -> of(handle.pid()));
     }
 
     /** Whether its environment has a variable; no if that cannot be read, which is so for other users' processes. */
     public boolean hasVariable(String name) {
         try {
-            String all = Files.readString(PROC.resolve(pid + "/environ"), StandardCharsets.ISO_8859_1);
+            String all = Files.readString(Path.of("/proc/" + pid + "/environ"), StandardCharsets.ISO_8859_1);
             return all.startsWith(name + "=") || all.contains("\0" + name + "=");
         } catch (IOException unreadable) {
             return false;
-        }
-    }
-
-    private static boolean hasEnded(Stat stat) {
-        return stat.state == 'Z' || stat.state == 'X';
-    }
-
-    private static Optional<Stat> stat(long pid) {
-        try {
-            String line = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
-            // The second field is the name in parentheses and may contain anything; counting begins after it.
-            String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
-            return Optional.of(new Stat(fields[0].charAt(0), Long.parseLong(fields[1]), Long.parseLong(fields[19])));
-        } catch (IOException gone) {
-            return Optional.empty();
         }
     }
 

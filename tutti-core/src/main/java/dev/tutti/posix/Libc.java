@@ -50,6 +50,15 @@ final class Libc {
         return link(symbol, type, Linker.Option.captureCallState("errno"));
     }
 
+    /** Like {@link #function}, for one whose arguments are variable from a place on. */
+    static MethodHandle variadic(String symbol, int firstVariable, FunctionDescriptor type) {
+        return link(
+                symbol,
+                type,
+                Linker.Option.captureCallState("errno"),
+                Linker.Option.firstVariadicArg(firstVariable));
+    }
+
     /** The function {@code syscall} with a number and that many more arguments, all of them {@code long}. */
     static MethodHandle syscall(int arguments) {
         List<MemoryLayout> layouts = new ArrayList<>();

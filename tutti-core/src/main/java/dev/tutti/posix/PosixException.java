@@ -6,6 +6,7 @@ import java.util.Map;
 public final class PosixException extends RuntimeException {
     public static final int EPERM = 1;
     public static final int ENOENT = 2;
+    public static final int ESRCH = 3;
     public static final int EINTR = 4;
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
@@ -23,6 +24,7 @@ public final class PosixException extends RuntimeException {
     private static final Map<Integer, String> NAMES = Map.ofEntries(
             Map.entry(EPERM, "EPERM, not permitted"),
             Map.entry(ENOENT, "ENOENT, does not exist"),
+            Map.entry(ESRCH, "ESRCH, no such process"),
             Map.entry(EINTR, "EINTR, interrupted by a signal"),
             Map.entry(EAGAIN, "EAGAIN, try again"),
             Map.entry(ENOMEM, "ENOMEM, not enough memory or address space"),
