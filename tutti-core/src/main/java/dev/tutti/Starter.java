@@ -19,10 +19,9 @@ final class Starter {
 
     static synchronized void watch(@Nullable ProcessId starter) {
         if (starter != null && watch == null) {
-            watch = Watcher.watch(starter, how -> Thread.ofPlatform()
-                    .daemon()
-                    .name("tutti-orphan")
-                    .start(() -> end(starter, how)));
+            watch = Watcher.watch(
+                    starter,
+                    how -> Thread.ofPlatform().daemon().name("tutti-orphan").start(() -> end(starter, how)));
         }
     }
 

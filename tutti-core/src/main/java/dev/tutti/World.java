@@ -36,7 +36,13 @@ public final class World implements AutoCloseable {
 
     /** All ranks are here; for tests that bring their own transport. */
     World(int size, String name, Config config, Transport transport) {
-        this(size, name, config, transport, Peers.none(size), Runtime.getRuntime().availableProcessors());
+        this(
+                size,
+                name,
+                config,
+                transport,
+                Peers.none(size),
+                Runtime.getRuntime().availableProcessors());
     }
 
     World(int size, String name, Config config, Transport transport, Peers peers, int cores) {

@@ -2,8 +2,8 @@ package dev.tutti.cli;
 
 import dev.tutti.cli.perf.ExitCode;
 import dev.tutti.cli.perf.PerfCommand;
-import dev.tutti.cli.run.RunCommand;
 import dev.tutti.cli.plan.PlanCommand;
+import dev.tutti.cli.run.RunCommand;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

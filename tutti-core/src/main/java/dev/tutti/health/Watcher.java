@@ -89,7 +89,8 @@ public final class Watcher {
         if (signal == 0) {
             return "ended with exit status " + ((waitStatus >> 8) & 0xFF);
         }
-        return "was killed by signal " + signal + Signals.name(signal).map(name -> " (" + name + ")").orElse("");
+        return "was killed by signal " + signal
+                + Signals.name(signal).map(name -> " (" + name + ")").orElse("");
     }
 
     /**

@@ -53,10 +53,7 @@ final class Libc {
     /** Like {@link #function}, for one whose arguments are variable from a place on. */
     static MethodHandle variadic(String symbol, int firstVariable, FunctionDescriptor type) {
         return link(
-                symbol,
-                type,
-                Linker.Option.captureCallState("errno"),
-                Linker.Option.firstVariadicArg(firstVariable));
+                symbol, type, Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(firstVariable));
     }
 
     /** The function {@code syscall} with a number and that many more arguments, all of them {@code long}. */

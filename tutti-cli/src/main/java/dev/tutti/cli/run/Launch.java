@@ -225,10 +225,11 @@ public final class Launch {
         others.addAll(told);
         others.removeIf(rank -> !plan.keepGoing && endedAsTold(rank));
         if (!others.isEmpty()) {
-            say("then " + others.stream()
-                    .map(rank -> "rank " + rank + ": "
-                            + describe(ranks.processes().get(rank).exitValue()))
-                    .collect(Collectors.joining(", ")));
+            say("then "
+                    + others.stream()
+                            .map(rank -> "rank " + rank + ": "
+                                    + describe(ranks.processes().get(rank).exitValue()))
+                            .collect(Collectors.joining(", ")));
         }
         err.flush();
         return process.exitValue();
@@ -241,7 +242,11 @@ public final class Launch {
 
     private static String describe(int status) {
         return "exit status " + status
-                + (status > 128 ? Signals.name(status - 128).map(name -> " (" + name + ")").orElse("") : "");
+                + (status > 128
+                        ? Signals.name(status - 128)
+                                .map(name -> " (" + name + ")")
+                                .orElse("")
+                        : "");
     }
 
     private static String seconds(long nanos) {

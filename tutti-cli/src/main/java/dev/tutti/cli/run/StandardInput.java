@@ -42,7 +42,9 @@ final class StandardInput {
     private static boolean isTerminalOfSomebodyElse() {
         try {
             if (!Files.readSymbolicLink(Path.of("/proc/self/fd/0")).toString().startsWith("/dev/pts")
-                    && !Files.readSymbolicLink(Path.of("/proc/self/fd/0")).toString().startsWith("/dev/tty")) {
+                    && !Files.readSymbolicLink(Path.of("/proc/self/fd/0"))
+                            .toString()
+                            .startsWith("/dev/tty")) {
                 return false;
             }
             String stat = Files.readString(Path.of("/proc/self/stat"), StandardCharsets.ISO_8859_1);

@@ -73,8 +73,9 @@ class RunCommandTest {
 
     @Test
     void shouldNeverTearLines() {
-        String script = "i=0; while [ $i -lt 300 ]; do printf '%s' $TUTTI_RANK-; printf '%s\\n' abcdefghijklmnopqrstuvwxyz;"
-                + " i=$((i+1)); done; printf end-$TUTTI_RANK";
+        String script =
+                "i=0; while [ $i -lt 300 ]; do printf '%s' $TUTTI_RANK-; printf '%s\\n' abcdefghijklmnopqrstuvwxyz;"
+                        + " i=$((i+1)); done; printf end-$TUTTI_RANK";
         assertThat(run("-n", "4", "--", "sh", "-c", script)).isZero();
         assertThat(out().lines()).hasSize(4 * 301);
         assertThat(out().lines()).allMatch(line -> line.matches("[0-3]-abcdefghijklmnopqrstuvwxyz|end-[0-3]"));
@@ -89,7 +90,15 @@ class RunCommandTest {
 
     @Test
     void shouldWriteFilesWhenAFolderIsNamed(@TempDir Path folder) throws IOException {
-        assertThat(run("-n", "2", "--output-dir", folder.resolve("new").toString(), "--", "sh", "-c", "echo o$TUTTI_RANK; echo e >&2"))
+        assertThat(run(
+                        "-n",
+                        "2",
+                        "--output-dir",
+                        folder.resolve("new").toString(),
+                        "--",
+                        "sh",
+                        "-c",
+                        "echo o$TUTTI_RANK; echo e >&2"))
                 .isZero();
         assertThat(out()).isEmpty();
         assertThat(Files.readString(folder.resolve("new/rank-1.out"))).isEqualTo("o1\n");
@@ -107,14 +116,29 @@ class RunCommandTest {
     @Test
     void shouldKillThoseThatDoNotEndWhenTold() {
         long start = System.nanoTime();
-        assertThat(run("-n", "2", "--grace", "200ms", "--", "sh", "-c", "trap '' TERM; [ $TUTTI_RANK = 1 ] && exit 7; sleep 100"))
+        assertThat(run(
+                        "-n",
+                        "2",
+                        "--grace",
+                        "200ms",
+                        "--",
+                        "sh",
+                        "-c",
+                        "trap '' TERM; [ $TUTTI_RANK = 1 ] && exit 7; sleep 100"))
                 .isEqualTo(7);
         assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(20));
     }
 
     @Test
     void shouldLetTheOthersGoOnWhenAsked() {
-        assertThat(run("-n", "3", "--keep-going", "--", "sh", "-c", "[ $TUTTI_RANK = 1 ] && kill -9 $$; sleep 0.3; echo done"))
+        assertThat(run(
+                        "-n",
+                        "3",
+                        "--keep-going",
+                        "--",
+                        "sh",
+                        "-c",
+                        "[ $TUTTI_RANK = 1 ] && kill -9 $$; sleep 0.3; echo done"))
                 .isEqualTo(137);
         assertThat(out()).isEqualTo("done\ndone\n");
         assertThat(err()).contains("rank 1 (process ", "exit status 137 (SIGKILL)");
@@ -159,8 +183,10 @@ class RunCommandTest {
             """)
     void shouldSayWhyWhenItCannotRun(String line, int status, String message) {
         assertThat(run(line.split(" "))).isEqualTo(status);
-        assertThat(err()).isEqualTo("tutti run: " + message + (status == 126 ? "; is it meant to be run by java -jar or sh?" : "")
-                + System.lineSeparator());
+        assertThat(err())
+                .isEqualTo(
+                        "tutti run: " + message + (status == 126 ? "; is it meant to be run by java -jar or sh?" : "")
+                                + System.lineSeparator());
     }
 
     /** The launcher as a process of its own, with two ranks that print their number and that of a child, and wait. */
