@@ -11,6 +11,7 @@ module dev.tutti.core {
     exports dev.tutti;
     exports dev.tutti.plan;
     exports dev.tutti.plan.verify;
+    exports dev.tutti.plan.simulate;
     exports dev.tutti.spi;
 
     // For Tutti's own modules. A package can stand here once it has a class.

@@ -169,6 +169,17 @@ public final class Plan {
     }
 
     /**
+     * The part of one rank, not kept: for those who go through very many ranks once.
+     *
+     * @param rank whose part
+     * @return its lanes, channels and scratch
+     */
+    public RankPlan part(int rank) {
+        RankPlan known = parts.get(rank);
+        return known == null ? write(rank) : known;
+    }
+
+    /**
      * The part of one rank, written now if it has not been yet.
      *
      * @param rank whose part
@@ -177,12 +188,16 @@ public final class Plan {
     public RankPlan rank(int rank) {
         RankPlan part = parts.get(rank);
         if (part == null) {
-            RankBuilder builder = new RankBuilder(rank, ranks, root);
-            Objects.requireNonNull(author).accept(builder);
-            part = Replication.apply(builder.build(collective()), lanes);
+            part = write(rank);
             parts.set(rank, part);
         }
         return part;
+    }
+
+    private RankPlan write(int rank) {
+        RankBuilder builder = new RankBuilder(rank, ranks, root);
+        Objects.requireNonNull(author).accept(builder);
+        return Replication.apply(builder.build(collective()), lanes);
     }
 
     /**
