@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** JSON in and out, as maps, lists, strings, numbers, booleans and null; as much of it as result files need. */
-final class Json {
+public final class Json {
     private static final int DEEPEST = 100;
 
     private final String text;
@@ -18,7 +18,7 @@ final class Json {
     }
 
     /** Text of a value; floating-point numbers with six decimals, as nccl-tests has them. */
-    static String write(@Nullable Object value) {
+    public static String write(@Nullable Object value) {
         StringBuilder out = new StringBuilder();
         append(out, value);
         return out.toString();

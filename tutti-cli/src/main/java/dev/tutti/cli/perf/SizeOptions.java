@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Which sizes to run. */
-final class SizeOptions {
+public final class SizeOptions {
     /** Without -b and -e: enough to see the shape of the curve, and done in a moment. */
     static final Sizes FIRST_LOOK = new Sizes(8, 4 << 20, 1 << 20, 4);
 
@@ -38,7 +38,7 @@ final class SizeOptions {
     Long stepFactor;
 
     /** The sizes that the options mean. */
-    Sizes read() {
+    public Sizes read() {
         long step = size("-i", stepBytes);
         long factor = stepFactor == null ? 1 : stepFactor;
         if (minBytes == null && maxBytes == null) {

@@ -27,7 +27,7 @@ public record Sizes(long min, long max, long step, long factor) {
         return (long) bytes;
     }
 
-    void forEach(LongConsumer action) {
+    public void forEach(LongConsumer action) {
         for (long size = min; size <= max; size = next(size)) {
             action.accept(size);
         }

@@ -40,6 +40,7 @@ final class Compiler {
     final List<Integer> initialTokens = new ArrayList<>();
     /** Lanes of each rank. */
     final List<List<Program>> programs = new ArrayList<>();
+
     int meetings;
     private RankPlan part;
     private int firstSemaphore;
@@ -70,11 +71,12 @@ final class Compiler {
                 lanes.add(program);
             }
             programs.add(lanes);
-            meetings += 1 + part.operations()
-                    .filter(op -> op.barrier() != null)
-                    .mapToInt(op -> Objects.requireNonNull(op.barrier()).id())
-                    .max()
-                    .orElse(-1);
+            meetings += 1
+                    + part.operations()
+                            .filter(op -> op.barrier() != null)
+                            .mapToInt(op -> Objects.requireNonNull(op.barrier()).id())
+                            .max()
+                            .orElse(-1);
         }
     }
 
@@ -207,7 +209,8 @@ final class Compiler {
             }
         }
         if (code.shape() == Code.Shape.PACKET) {
-            nanos += costs.packetNanosPerByte() * (packetSources(op).size() + packetDestinations(op).size());
+            nanos += costs.packetNanosPerByte()
+                    * (packetSources(op).size() + packetDestinations(op).size());
         }
         return nanos;
     }

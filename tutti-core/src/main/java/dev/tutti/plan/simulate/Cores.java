@@ -21,6 +21,7 @@ final class Cores {
     private final int[] coreOf;
     /** Who has a core now, and who had it last. */
     private final int[] holder;
+
     private final int[] last;
     private final ArrayDeque<Integer> queue = new ArrayDeque<>();
     private final boolean[] queued;

@@ -43,8 +43,8 @@ public record Costs(
     public Costs {
         streams = List.copyOf(streams);
         if (cores < 0 || chunkBytes < 16) {
-            throw new IllegalArgumentException("cores must be 0 or more and chunk at least 16 bytes, got " + cores
-                    + " and " + chunkBytes);
+            throw new IllegalArgumentException(
+                    "cores must be 0 or more and chunk at least 16 bytes, got " + cores + " and " + chunkBytes);
         }
     }
 

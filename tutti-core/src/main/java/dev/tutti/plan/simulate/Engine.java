@@ -32,6 +32,7 @@ final class Engine {
     private final double[] delivered;
     /** When the transport has read everything that the lane has put. */
     private final double[] flushed;
+
     private final double[] since;
     private final int[] meeting;
     private final double[] meetingTime;
@@ -68,10 +69,14 @@ final class Engine {
         this.events = new EventQueue(lanes);
         this.cores = new Cores(costs, period, lanes, events);
         this.arrivals = new Arrivals(period);
-        this.fullNanos = plan.amounts.stream().mapToDouble(Compiler.Amount::nanosFull).toArray();
-        this.lastNanos = plan.amounts.stream().mapToDouble(Compiler.Amount::nanosLast).toArray();
-        this.fullBytes = plan.amounts.stream().mapToDouble(Compiler.Amount::bytesFull).toArray();
-        this.lastBytes = plan.amounts.stream().mapToDouble(Compiler.Amount::bytesLast).toArray();
+        this.fullNanos =
+                plan.amounts.stream().mapToDouble(Compiler.Amount::nanosFull).toArray();
+        this.lastNanos =
+                plan.amounts.stream().mapToDouble(Compiler.Amount::nanosLast).toArray();
+        this.fullBytes =
+                plan.amounts.stream().mapToDouble(Compiler.Amount::bytesFull).toArray();
+        this.lastBytes =
+                plan.amounts.stream().mapToDouble(Compiler.Amount::bytesLast).toArray();
         this.at = new int[lanes];
         this.inside = new int[lanes];
         this.delivered = new double[lanes];
@@ -282,8 +287,8 @@ final class Engine {
         for (int i = 0; i < packets.ranks().length; i++) {
             int owner = packets.ranks()[i];
             double time = owner == rank ? here : there;
-            for (int waiter : arrivals.add(
-                    owner % period, packets.starts()[i], packets.ends()[i], launches.of(rank), time)) {
+            for (int waiter :
+                    arrivals.add(owner % period, packets.starts()[i], packets.ends()[i], launches.of(rank), time)) {
                 cores.ready(rankOf[waiter], waiter, time);
             }
         }

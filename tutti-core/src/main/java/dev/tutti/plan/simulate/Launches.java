@@ -22,6 +22,7 @@ final class Launches {
     private final double[] doneAt;
     /** Ranks that have finished a launch, and when the last of them did. */
     private final int[] finished;
+
     private final double[] ends;
     private final double[] parkedAt;
     private int done;

@@ -124,8 +124,7 @@ final class Layout {
         }
         int index = end ? slice.index() + 1 : slice.index();
         long granules = ceil(length, alignment);
-        return Math.min(
-                length, (index * (granules / slice.of()) + Math.min(index, granules % slice.of())) * alignment);
+        return Math.min(length, (index * (granules / slice.of()) + Math.min(index, granules % slice.of())) * alignment);
     }
 
     private static long ceil(long value, long by) {

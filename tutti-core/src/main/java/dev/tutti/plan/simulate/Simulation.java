@@ -140,8 +140,8 @@ public final class Simulation {
         long simulated = roundsToSimulate(compiler, rounds);
         int[] lanes = compiler.programs.stream().mapToInt(java.util.List::size).toArray();
         Collective collective = plan.header().collective();
-        boolean gated = plan.header().style() == PlanHeader.Style.BLOCKS
-                && (collective == null || !collective.hearsFromAll());
+        boolean gated =
+                plan.header().style() == PlanHeader.Style.BLOCKS && (collective == null || !collective.hearsFromAll());
         Launches launches = new Launches(lanes, calls, simulated, gated);
         Timeline timeline = recorded ? new Timeline() : null;
         new Engine(compiler, network, costs, plan.ranks(), period, launches, timeline).run();

@@ -58,11 +58,6 @@ public final class Timeline {
      */
     public Span span(int index) {
         return new Span(
-                places[index] >>> 10,
-                places[index] & 1023,
-                ops[index],
-                launches[index],
-                starts[index],
-                ends[index]);
+                places[index] >>> 10, places[index] & 1023, ops[index], launches[index], starts[index], ends[index]);
     }
 }

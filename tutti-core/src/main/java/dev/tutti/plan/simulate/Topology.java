@@ -16,7 +16,8 @@ import java.util.List;
  * }
  */
 public final class Topology {
-    private static final List<String> PRESETS = List.of("host", "dgx-h100", "dgx-h100-128", "torus", "racks", "wide-area");
+    private static final List<String> PRESETS =
+            List.of("host", "dgx-h100", "dgx-h100-128", "torus", "racks", "wide-area");
 
     private final String name;
     private final String about;

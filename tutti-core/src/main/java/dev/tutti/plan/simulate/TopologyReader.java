@@ -7,8 +7,9 @@ import java.util.Locale;
 
 /** Reads the text of a topology: one thing per line, a word and its values, {@code #} begins a comment. */
 final class TopologyReader {
-    private static final String WORDS = "name, about, ranks, cores, call, op, touch, switch, read, fold, write, packet, "
-            + "stream, chunk, level, torus";
+    private static final String WORDS =
+            "name, about, ranks, cores, call, op, touch, switch, read, fold, write, packet, "
+                    + "stream, chunk, level, torus";
 
     private final List<LevelNetwork.Level> levels = new ArrayList<>();
     private final List<Costs.Stream> streams = new ArrayList<>();
@@ -53,8 +54,7 @@ final class TopologyReader {
         for (int i = 0; i < levels.size() - 1; i++) {
             require(levels.get(i).size() > 0, "only the outermost level can have the size '*'");
         }
-        Costs costs =
-                new Costs(cores, call, op, touch, switching, read, fold, write, packet, streams, chunk);
+        Costs costs = new Costs(cores, call, op, touch, switching, read, fold, write, packet, streams, chunk);
         return new Topology(name, about, ranks, costs, levels, dimensions, hop, link);
     }
 

@@ -1,0 +1,76 @@
+package dev.tutti.plan.simulate;
+
+import dev.tutti.plan.Code;
+import dev.tutti.plan.Op;
+import dev.tutti.plan.Plan;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Writes a timeline in the JSON that Perfetto and chrome://tracing open: a process per rank, a track per lane, a slice per operation.
+ */
+public final class ChromeTrace {
+    private ChromeTrace() {}
+
+    /**
+     * Writes a trace.
+     *
+     * @param plan what ran
+     * @param timeline when
+     * @param out where to
+     * @throws IOException if that fails
+     */
+    public static void write(Plan plan, Timeline timeline, Appendable out) throws IOException {
+        out.append("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"plan\":\"").append(escaped(plan.name()));
+        out.append("\"},\"traceEvents\":[\n");
+        for (int rank = 0; rank < plan.ranks(); rank++) {
+            name(out, "process_name", rank, 0, "rank " + rank);
+            for (int lane = 0; lane < plan.rank(rank).lanes().size(); lane++) {
+                name(out, "thread_name", rank, lane, "lane " + lane);
+            }
+        }
+        for (int i = 0; i < timeline.size(); i++) {
+            Timeline.Span span = timeline.span(i);
+            List<Op> lane = plan.rank(span.rank()).lanes().get(span.lane());
+            Op op = lane.get(span.op());
+            out.append(String.format(
+                    Locale.ROOT,
+                    "{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"%s\",\"cat\":\"%s\","
+                            + "\"args\":{\"op\":\"%s\",\"index\":%d,\"launch\":%d}}%s%n",
+                    span.rank(),
+                    span.lane(),
+                    span.startNanos() / 1e3,
+                    (span.endNanos() - span.startNanos()) / 1e3,
+                    op.code().symbol(),
+                    category(op.code()),
+                    escaped(op.toString()),
+                    span.op(),
+                    span.launch(),
+                    i + 1 < timeline.size() ? "," : ""));
+        }
+        out.append("]}\n");
+    }
+
+    private static void name(Appendable out, String what, int rank, int lane, String value) throws IOException {
+        out.append(String.format(
+                Locale.ROOT,
+                "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"args\":{\"name\":\"%s\"}},%n",
+                rank,
+                lane,
+                what,
+                value));
+    }
+
+    private static String category(Code code) {
+        return switch (code.shape()) {
+            case CONTROL -> "sync";
+            case PLAIN -> code.folds() ? "reduce" : "copy";
+            case PACKET -> "packet";
+        };
+    }
+
+    private static String escaped(String text) {
+        return text.replace("\\", "\\\\").replace("\"", "\\\"");
+    }
+}
