@@ -2,12 +2,20 @@ package dev.tutti.exec;
 
 import dev.tutti.plan.RankPlan;
 import dev.tutti.plan.Space;
+import java.util.stream.IntStream;
 
 /**
  * A rank's part of a plan with sizes put in: flat records per lane. Two bound copies, one for each launch parity, hold absolute
  * addresses and stay valid while the user's buffers stay where they are.
+ *
+ * <p><b>Places.</b> Writing a line that a peer has just read costs about four times what it costs to write one that has left the
+ * peer's cache, as the peer's copy must be taken away first. So launches go round through the whole of their half of the scratch
+ * rather than use its beginning again and again: by the time a place is written again, its lines lie in the cache that all share.
  */
 final class Program {
+    /** Less than this stays in the first-level cache, where going round loses more than it gains. */
+    private static final long SMALLEST_ROTATED = 2 << 10;
+
     final RankPlan plan;
     final long[][] symbolic;
     final long[][] even;
@@ -26,8 +34,26 @@ final class Program {
     private final long[] boundInput = {-1, -1};
     private final long[] boundOutput = {-1, -1};
 
-    Program(RankPlan plan, long[][] symbolic, int outputBlocks, boolean hearsFromAll, Endpoint endpoint) {
+    /** Scratch that one launch takes; its places in a half are used in turn. */
+    private final long footprint;
+
+    private final int places;
+    private final int[][] scratchOperands;
+    private final long[] boundPlace = {0, 0};
+
+    Program(
+            RankPlan plan,
+            long[][] symbolic,
+            long footprint,
+            int outputBlocks,
+            boolean hearsFromAll,
+            Endpoint endpoint) {
         this.plan = plan;
+        this.footprint = footprint;
+        this.places = footprint < SMALLEST_ROTATED
+                ? 1
+                : (int) Math.max(1, endpoint.fabric.layout().scratchBytes() / footprint);
+        this.scratchOperands = scratchOperands(symbolic);
         this.symbolic = symbolic;
         this.even = copyOf(symbolic);
         this.odd = copyOf(symbolic);
@@ -63,8 +89,42 @@ final class Program {
             }
             boundInput[parity] = input;
             boundOutput[parity] = output;
+            boundPlace[parity] = 0;
+        }
+        if (places > 1) {
+            moveTo((endpoint.launch >>> 1) % places * footprint, bound, parity);
         }
         return bound;
+    }
+
+    private void moveTo(long place, long[][] bound, int parity) {
+        long distance = place - boundPlace[parity];
+        boundPlace[parity] = place;
+        for (int lane = 0; lane < bound.length; lane++) {
+            long[] code = bound[lane];
+            for (int operand : scratchOperands[lane]) {
+                code[operand] += distance;
+            }
+        }
+    }
+
+    private static int[][] scratchOperands(long[][] lanes) {
+        int[][] found = new int[lanes.length][];
+        for (int lane = 0; lane < lanes.length; lane++) {
+            long[] code = lanes[lane];
+            IntStream.Builder operands = IntStream.builder();
+            for (int pc = 0; pc < code.length; pc += Records.words(code[pc])) {
+                if (Records.kind(code[pc]) == Records.DATA || Records.kind(code[pc]) == Records.PACKETS) {
+                    for (int i = pc + Records.OPERANDS; i < pc + Records.words(code[pc]); i++) {
+                        if (Records.base(code[i]) == Records.SCRATCH) {
+                            operands.add(i);
+                        }
+                    }
+                }
+            }
+            found[lane] = operands.build().toArray();
+        }
+        return found;
     }
 
     private static void bindLane(long[] from, long[] to, Endpoint endpoint, int parity, long input, long output) {

@@ -82,7 +82,8 @@ final class Resolver {
         for (int lane = 0; lane < lanes.length; lane++) {
             lanes[lane] = resolver.lane(plan.lanes().get(lane));
         }
-        return new Program(plan, lanes, geometry.outputBlocks(), collective.hearsFromAll(), endpoint);
+        long footprint = plan.scratchChunks() * resolver.scratchStride;
+        return new Program(plan, lanes, footprint, geometry.outputBlocks(), collective.hearsFromAll(), endpoint);
     }
 
     private long[] lane(List<Op> ops) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tutti.Collective;
 import dev.tutti.plan.Code;
+import dev.tutti.plan.Plan;
 import dev.tutti.plan.Protocol;
 import dev.tutti.plan.RankPlan;
 import dev.tutti.plan.verify.Verdict;
@@ -47,6 +48,24 @@ class AlgorithmsTest {
                 .isEmpty();
         assertThat(verdict.status()).as(verdict.reason()).isEqualTo(Verdict.Status.PASS);
         return verdict;
+    }
+
+    /** Where a launch's slots lie depends on how many there are, and every rank must look in the same place. */
+    @ParameterizedTest
+    @MethodSource("algorithms")
+    void shouldTakeAsManySlotsOnEveryRank(Algorithm algorithm) {
+        for (int ranks : RANKS) {
+            for (int root : roots(algorithm, ranks)) {
+                Plan plan = algorithm.plan(ranks, root, 1);
+                assertThat(IntStream.range(0, ranks).mapToObj(plan::rank))
+                        .as("%d ranks, root %d", ranks, root)
+                        .extracting(RankPlan::scratchChunks, RankPlan::packetChunks, RankPlan::chunksPerBlock)
+                        .containsOnly(org.assertj.core.groups.Tuple.tuple(
+                                plan.rank(0).scratchChunks(),
+                                plan.rank(0).packetChunks(),
+                                plan.rank(0).chunksPerBlock()));
+            }
+        }
     }
 
     @ParameterizedTest
