@@ -34,6 +34,7 @@ public final class Endpoint {
     final long abortAddress;
     final int spins;
     final Stall stall;
+    final PeerBuffers peerBuffers;
     /** Signals sent so far, per (peer, channel). */
     final int[] sent;
     /** Signals consumed so far, per (peer, channel). */
@@ -82,6 +83,7 @@ public final class Endpoint {
         this.abortAddress = board.abortAddress();
         this.spins = fabric.isOversubscribed() ? 20 : 20_000;
         this.stall = new Stall(this, warnNanos);
+        this.peerBuffers = new PeerBuffers(this);
         this.sent = new int[size * channelsPerPeer];
         this.expected = new int[size * channelsPerPeer];
         this.launch = firstLaunch;

@@ -1,8 +1,11 @@
 package dev.tutti.exec;
 
+import dev.tutti.plan.Plan;
 import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.Reach;
 import dev.tutti.plan.Space;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A rank's part of a plan with sizes put in: flat records per lane. Two bound copies, one for each launch parity, hold absolute
@@ -24,6 +27,12 @@ final class Program {
     final boolean writesPeers;
 
     final boolean hearsFromAll;
+    /** Whether ranks touch each other's input and output. */
+    final boolean reachesPeers;
+    /** One lane in which all ranks meet before the plan, where a plan that reaches peers does not see to that itself. */
+    final long @Nullable [][] entry;
+    /** The same after the plan. */
+    final long @Nullable [][] exit;
     /** Lanes that only transfer and signal may run to completion one after the other without looking at each other. */
     final boolean singleLane;
 
@@ -42,13 +51,18 @@ final class Program {
     private final long[] boundPlace = {0, 0};
 
     Program(
+            Plan whole,
             RankPlan plan,
             long[][] symbolic,
+            long @Nullable [] entry,
+            long @Nullable [] exit,
             long footprint,
             int outputBlocks,
-            boolean hearsFromAll,
             Endpoint endpoint) {
         this.plan = plan;
+        this.reachesPeers = whole.reach() != Reach.OWN;
+        this.entry = entry == null ? null : new long[][] {entry};
+        this.exit = exit == null ? null : new long[][] {exit};
         this.footprint = footprint;
         this.places = footprint < SMALLEST_ROTATED
                 ? 1
@@ -58,12 +72,14 @@ final class Program {
         this.even = copyOf(symbolic);
         this.odd = copyOf(symbolic);
         this.writesPeers = plan.writesPeers();
-        this.hearsFromAll = hearsFromAll;
+        this.hearsFromAll = whole.collective().hearsFromAll();
         boolean meets = plan.lanes().stream()
                 .flatMap(java.util.List::stream)
                 .anyMatch(op -> op.barrier() != null || !op.semaphores().isEmpty());
         this.singleLane = endpoint.usesInterpreter && symbolic.length == 1 && !meets;
-        this.template = singleLane && endpoint.usesTemplates ? Templates.recognise(symbolic[0]) : Templates.NONE;
+        this.template = singleLane && !reachesPeers && endpoint.usesTemplates
+                ? Templates.recognise(symbolic[0])
+                : Templates.NONE;
         this.writesOutput = new boolean[outputBlocks];
         plan.lanes().stream()
                 .flatMap(java.util.List::stream)
@@ -82,7 +98,7 @@ final class Program {
     /** The records of every lane with absolute addresses for this launch. */
     long[][] bind(Endpoint endpoint, long input, long output) {
         int parity = (int) endpoint.launch & 1;
-        long[][] bound = parity == 0 ? even : odd;
+        long[][] bound = bound(parity);
         if (boundInput[parity] != input || boundOutput[parity] != output) {
             for (int lane = 0; lane < bound.length; lane++) {
                 bindLane(symbolic[lane], bound[lane], endpoint, parity, input, output);
@@ -114,7 +130,7 @@ final class Program {
             long[] code = lanes[lane];
             IntStream.Builder operands = IntStream.builder();
             for (int pc = 0; pc < code.length; pc += Records.words(code[pc])) {
-                if (Records.kind(code[pc]) == Records.DATA || Records.kind(code[pc]) == Records.PACKETS) {
+                if (Records.hasOperands(code[pc])) {
                     for (int i = pc + Records.OPERANDS; i < pc + Records.words(code[pc]); i++) {
                         if (Records.base(code[i]) == Records.SCRATCH) {
                             operands.add(i);
@@ -127,14 +143,20 @@ final class Program {
         return found;
     }
 
+    long[][] bound(int parity) {
+        return parity == 0 ? even : odd;
+    }
+
     private static void bindLane(long[] from, long[] to, Endpoint endpoint, int parity, long input, long output) {
         int pc = 0;
         while (pc < from.length) {
             long header = from[pc];
             int next = pc + Records.words(header);
-            if (Records.kind(header) == Records.DATA || Records.kind(header) == Records.PACKETS) {
+            if (Records.hasOperands(header)) {
                 for (int i = pc + Records.OPERANDS; i < next; i++) {
-                    to[i] = address(from[i], endpoint, parity, input, output);
+                    to[i] = PeerBuffers.isPeers(from[i], endpoint.rank)
+                            ? 0 // until they arrive
+                            : address(from[i], endpoint, parity, input, output);
                 }
             }
             pc = next;
