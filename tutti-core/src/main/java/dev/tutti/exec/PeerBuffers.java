@@ -2,7 +2,6 @@ package dev.tutti.exec;
 
 import dev.tutti.memory.Memory;
 import dev.tutti.memory.Operand;
-import dev.tutti.plan.RankPlan;
 import dev.tutti.spi.Fabric;
 import dev.tutti.spi.RegionLayout;
 import org.jspecify.annotations.Nullable;
@@ -36,27 +35,15 @@ final class PeerBuffers {
         reached = true;
         long in = location(input, inputAddress);
         long out = location(output, outputAddress);
-        if (current.entry != null) {
-            for (int peer = 0; peer < endpoint.size; peer++) {
-                if (peer != endpoint.rank) {
-                    tell(peer, in, out);
-                }
-            }
-        } else {
-            for (RankPlan.Channel channel : current.plan.channels()) {
-                tell(channel.peer(), in, out);
-            }
+        for (int peer : current.told) {
+            long line = endpoint.outbound(peer, 0) + RegionLayout.LOCATION;
+            Memory.putLong(line, in);
+            Memory.putLong(line + 8, out);
         }
     }
 
     private long location(Operand operand, long address) {
         return operand.isPresent() ? endpoint.fabric.location(address, operand.bytes()) : Fabric.NOWHERE;
-    }
-
-    private void tell(int peer, long in, long out) {
-        long line = endpoint.outbound(peer, 0) + RegionLayout.LOCATION;
-        Memory.putLong(line, in);
-        Memory.putLong(line + 8, out);
     }
 
     /** Binds what a lane reaches in peers' memory. Everybody whom it reaches has been waited for. */

@@ -29,6 +29,8 @@ final class Program {
     final boolean hearsFromAll;
     /** Whether ranks touch each other's input and output. */
     final boolean reachesPeers;
+    /** Peers that must know where this rank's input and output lie: those that it signals. */
+    final int[] told;
     /** One lane in which all ranks meet before the plan, where a plan that reaches peers does not see to that itself. */
     final long @Nullable [][] entry;
     /** The same after the plan. */
@@ -61,6 +63,14 @@ final class Program {
             Endpoint endpoint) {
         this.plan = plan;
         this.reachesPeers = whole.reach() != Reach.OWN;
+        this.told = entry != null
+                ? java.util.stream.IntStream.range(0, endpoint.size)
+                        .filter(peer -> peer != endpoint.rank)
+                        .toArray()
+                : plan.channels().stream()
+                        .mapToInt(RankPlan.Channel::peer)
+                        .distinct()
+                        .toArray();
         this.entry = entry == null ? null : new long[][] {entry};
         this.exit = exit == null ? null : new long[][] {exit};
         this.footprint = footprint;
