@@ -117,6 +117,7 @@ public final class Endpoint {
         this.abortAddress = parent.abortAddress;
         this.spins = parent.spins;
         this.stall = parent.stall;
+        this.peerBuffers = parent.peerBuffers;
         this.sent = new int[counters];
         this.expected = new int[counters];
         this.tiles = Arena.ofAuto().allocate(2L * TILE_BYTES + (folds + 1L) * PACKET_TILE_BYTES, 64);

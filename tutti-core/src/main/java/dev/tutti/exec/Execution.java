@@ -53,6 +53,13 @@ public final class Execution {
     private int phase;
     private long output;
 
+    /** The executor of one rank for plans that never reach into peers' memory. */
+    public Execution(Endpoint endpoint, Function<Call, Plan> chooser) {
+        this(endpoint, chooser, bytes -> {
+            throw new IllegalStateException("this executor was given no registered memory");
+        });
+    }
+
     /**
      * The executor of one rank.
      *
@@ -317,7 +324,7 @@ public final class Execution {
 
     /** Announces an operation that this executor does not run itself, so that peers see where this rank is. */
     public void announce(Call call) {
-        publish(call, meta(call), digest(call));
+        publish(call, Signature.meta(call), digest(call));
     }
 
     private void publish(Call call, long meta, int digest) {
