@@ -26,7 +26,6 @@ final class CollectiveWork extends Schedule.Queued implements Work {
 
     @Override
     protected void finished() {
-        communicator.quarantine(call);
         communicator.releaseBuffers(call);
         if (prepared != null) {
             prepared.ended();

@@ -5,7 +5,6 @@ import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.RankPlan;
-import dev.tutti.plan.Reach;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +26,6 @@ final class Shape {
     final long count;
     final long extra;
     final boolean uniform;
-    final boolean registered;
     final long longestBytes;
     final Plan plan;
     final RankPlan part;
@@ -52,16 +50,15 @@ final class Shape {
         this.count = call.count();
         this.extra = call.extra();
         this.uniform = call.isUniform();
-        this.registered = call.isRegistered();
         this.longestBytes = call.longestBytes();
         this.plan = plan;
         this.part = plan.rank(endpoint.rank);
-        long chunk = largestChunk(endpoint);
+        long chunk = largestChunk(part, endpoint);
         this.window = chunk * part.chunksPerBlock();
         this.rounds = Math.max(1, (longestBytes + window - 1) / window);
         this.maxChunk =
                 rounds == 1 && !call.isPairwise() ? Resolver.maxChunk(longestBytes, part.chunksPerBlock()) : chunk;
-        this.meta = Signature.meta(call);
+        this.meta = Signature.meta(collective, type, op, root);
         this.digest = Signature.digest(meta, count, extra);
         this.hearsFromSome = endpoint.size > 2
                 && switch (collective) {
@@ -79,7 +76,6 @@ final class Shape {
                 && call.type() == type
                 && call.root() == root
                 && call.isUniform() == uniform
-                && call.isRegistered() == registered
                 && call.extra() == extra
                 && call.longestBytes() == longestBytes
                 && sameOperator(call.op(), op);
@@ -103,7 +99,7 @@ final class Shape {
                     window,
                     inputStaged ? stageStride() : -1,
                     outputStaged ? stageStride() : -1);
-            program = Resolver.resolve(plan, part, endpoint, scratchPad, type, op, maxChunk);
+            program = Resolver.resolve(part, collective, endpoint, scratchPad, type, op, maxChunk);
             programs[kind] = program;
         }
         return program;
@@ -111,18 +107,10 @@ final class Shape {
 
     /** Distance of blocks in staging memory. */
     long stageStride() {
-        // Peers look for blocks of what is staged where they have their own.
-        return plan.reach() == Reach.OWN
-                ? dev.tutti.memory.Memory.roundUp(Math.min(window, longestBytes), 128)
-                : longestBytes;
+        return dev.tutti.memory.Memory.roundUp(Math.min(window, longestBytes), 128);
     }
 
-    private long largestChunk(Endpoint endpoint) {
-        boolean needsRoom = part.scratchChunks() > 0 || part.packetChunks() > 0;
-        if (plan.reach() != Reach.OWN && !needsRoom) {
-            // Nothing has to fit anywhere, and one launch saves the others' meetings.
-            return Math.max(Resolver.GRANULE, Resolver.maxChunk(longestBytes, part.chunksPerBlock()));
-        }
+    private static long largestChunk(RankPlan part, Endpoint endpoint) {
         long chunk = CHUNK_BYTES;
         if (part.scratchChunks() > 0) {
             chunk = Math.min(chunk, endpoint.fabric.layout().scratchBytes() / part.scratchChunks() / 128 * 128);
