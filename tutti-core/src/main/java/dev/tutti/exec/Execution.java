@@ -295,7 +295,7 @@ public final class Execution {
     }
 
     /** The scalar as the kernels want it: raw bits in the type that sums are accumulated in. */
-    private static long scalarBits(DataType type, double scalar) {
+    static long scalarBits(DataType type, double scalar) {
         if (type.isInteger()) {
             return (long) scalar;
         }

@@ -2,6 +2,7 @@ package dev.tutti.exec;
 
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
+import dev.tutti.memory.Memory;
 import dev.tutti.plan.Code;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanSizes;
@@ -25,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p>All ranks make their contexts, grow them and launch in the same order. Only making and growing meet ({@link Exchange}).
  */
 public final class PlanContext implements PlanResolver.Counters {
-    /** Longer messages go through in windows, so that no plan takes more scratch than this per rank. */
-    private static final long SCRATCH_BYTES = 64L << 20;
+    /** What a plan may take of scratch per rank where nothing else is said; longer messages go through in windows. */
+    public static final long SCRATCH_BYTES = 64L << 20;
 
     private static final int PROGRAMS = 16;
 
@@ -55,6 +56,10 @@ public final class PlanContext implements PlanResolver.Counters {
     private final boolean usesPlain;
     private final boolean usesPackets;
     private final int widestScratch;
+    private final boolean writesInput;
+    private final boolean reachesPeers;
+    private final long scratchBytes;
+    private final PlanDoor door;
 
     /** Keeps peers' view of this rank's memory alive; what has been outgrown may still be in use by a slower peer. */
     private final List<Allocation> kept = new ArrayList<>();
@@ -86,13 +91,20 @@ public final class PlanContext implements PlanResolver.Counters {
      * @param parent the communicator's endpoint
      * @param registered gives zeroed memory of this rank that peers can reach
      * @param exchange tells peers where it is
+     * @param scratchBytes how much scratch it may take per rank
      */
-    public PlanContext(Plan plan, Endpoint parent, LongFunction<Allocation> registered, Exchange exchange) {
+    public PlanContext(
+            Plan plan,
+            Endpoint parent,
+            LongFunction<Allocation> registered,
+            Exchange exchange,
+            long scratchBytes) {
         if (plan.ranks() != parent.size) {
             throw new IllegalArgumentException(
                     "plan " + plan.name() + " is for " + plan.ranks() + " ranks, there are " + parent.size);
         }
         this.plan = plan;
+        this.scratchBytes = scratchBytes;
         this.part = plan.rank(parent.rank);
         this.registered = registered;
         this.exchange = exchange;
@@ -113,6 +125,12 @@ public final class PlanContext implements PlanResolver.Counters {
         this.bases = new long[4 * plan.ranks()];
         this.plainScratch = new long[plan.ranks()];
         this.packetScratch = new long[plan.ranks()];
+        this.writesInput = plan.all().stream()
+                .flatMap(RankPlan::operations)
+                .flatMap(op -> op.destinations().stream())
+                .anyMatch(chunk -> chunk.space() == Space.INPUT);
+        this.reachesPeers = plan.all().stream().anyMatch(RankPlan::reachesPeersBuffers);
+        this.door = new PlanDoor(parent.rank, share(PlanDoor.bytes(plan.ranks())));
         this.counters = share((part.channels().size() + 1L) * RegionLayout.LINE);
         this.waits = new PlanWaits(plan, endpoint, machine, semaphores, arrivals, this);
     }
@@ -163,7 +181,7 @@ public final class PlanContext implements PlanResolver.Counters {
      */
     public long window(long blockBytes, int elementBytes) {
         PlanSizes sizes = PlanSizes.of(plan, blockBytes, elementBytes);
-        long room = SCRATCH_BYTES / Math.max(1L, (long) widestScratch * halves * perSlot());
+        long room = scratchBytes / Math.max(1L, (long) widestScratch * halves * perSlot());
         long slot = Math.max(sizes.granule(), room / sizes.granule() * sizes.granule());
         if (sizes.slotBytes() <= slot) {
             return blockBytes;
@@ -186,7 +204,7 @@ public final class PlanContext implements PlanResolver.Counters {
     public void prepare(long bytes, long stride, DataType type, @Nullable ReduceOp operator) {
         PlanSizes sizes = PlanSizes.window(plan, bytes, stride, type.bytes());
         if (sizes.slotBytes() > slotCapacity) {
-            grow(Math.max(sizes.slotBytes(), Math.min(2 * slotCapacity, SCRATCH_BYTES)));
+            grow(sizes.slotBytes());
         }
         endpoint.elementShift = Integer.numberOfTrailingZeros(type.bytes());
         endpoint.function = operator == null || operator.function() == null
@@ -197,13 +215,19 @@ public final class PlanContext implements PlanResolver.Counters {
                 key, absent -> PlanResolver.resolve(part, sizes, slotCapacity, type, operator, this));
     }
 
+    /** Makes scratch for messages of up to this many bytes per block, so that {@link #prepare} need not meet for them. */
+    public void reserve(long blockBytes) {
+        int elementBytes = Long.BYTES;
+        long window = window(blockBytes, elementBytes);
+        long slot = PlanSizes.of(plan, window, elementBytes).slotBytes();
+        if (slot > slotCapacity) {
+            grow(slot);
+        }
+    }
+
     private void grow(long slotBytes) {
         slotCapacity = slotBytes;
         programs.clear();
-        freshScratch();
-    }
-
-    private void freshScratch() {
         long half = part.scratchChunks() * slotCapacity;
         if (usesPlain) {
             System.arraycopy(share(halves * half), 0, plainScratch, 0, plainScratch.length);
@@ -222,10 +246,7 @@ public final class PlanContext implements PlanResolver.Counters {
     public void start(long[] inputs, long[] outputs) {
         endpoint.launch++;
         if ((int) endpoint.launch == 0) {
-            // After flag 2^32 - 1 comes 2, so that halves go on alternating; in fresh scratch no old packet can be
-            // taken for a new one.
-            endpoint.launch += 2;
-            freshScratch();
+            throw new IllegalStateException("flags wrap: meet and clear first");
         }
         int half = halves == 2 && (endpoint.launch & 1) == 0 ? 1 : 0;
         for (int rank = 0; rank < plan.ranks(); rank++) {
@@ -238,6 +259,49 @@ public final class PlanContext implements PlanResolver.Counters {
         PlanProgram program = Objects.requireNonNull(running, "prepare first");
         machine.start(program.bind(half, bases), semaphores, arrivals);
         waits.begin(program);
+    }
+
+    /** Whether the next launch would take flag 0. Then all ranks meet, clear their packets, meet again, and go on with flag 2. */
+    boolean isWrapping() {
+        return (int) endpoint.launch == -1;
+    }
+
+    /**
+     * Clears this rank's packets, between two meetings, so that no old one can be taken for a new one. After flag 2^32 - 1 comes 2: halves go
+     * on alternating.
+     */
+    void clearPackets() {
+        if (usesPackets && part.scratchChunks() > 0) {
+            Memory.fill(packetScratch[endpoint.rank], 2 * halves * part.scratchChunks() * slotCapacity, (byte) 0);
+        }
+        endpoint.launch += 2;
+    }
+
+    /** Goes on as if so many launches had been made; all ranks alike. For tests of what happens after very many. */
+    void skipTo(long launch) {
+        endpoint.launch = launch;
+    }
+
+    PlanDoor door() {
+        return door;
+    }
+
+    Endpoint endpoint() {
+        return endpoint;
+    }
+
+    /** Whether ranks reach into each other's inputs or outputs, so that they must know where those are. */
+    boolean reachesPeers() {
+        return reachesPeers;
+    }
+
+    /** Whether the plan writes to what it calls input. */
+    boolean writesInput() {
+        return writesInput;
+    }
+
+    LongFunction<Allocation> registered() {
+        return registered;
     }
 
     /** Moves all lanes as far as they go without waiting; returns whether any moved. */

@@ -10,6 +10,9 @@ import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanSizes;
 import dev.tutti.plan.json.PlanFile;
 import dev.tutti.plan.json.PlanFormatException;
+import dev.tutti.plan.verify.Finding;
+import dev.tutti.plan.verify.Verdict;
+import dev.tutti.plan.verify.Verifier;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -83,6 +86,9 @@ final class PlanRunCommand implements Callable<Integer> {
             description = "schedules decided by seeds, beside the threads (12)")
     int schedules = 12;
 
+    @Option(names = "--no-check", description = "do not prove the plan right as well")
+    boolean skipsCheck;
+
     @Option(names = "--seed", paramLabel = "N", description = "first seed (1)")
     long seed = 1;
 
@@ -146,6 +152,17 @@ final class PlanRunCommand implements Callable<Integer> {
                     ? wrong
                     : plan.ranks() + " ranks, " + cases.size() + " cases, " + launches + " launches each, " + schedules
                             + " schedules";
+            if (!skipsCheck) {
+                Verdict verdict = Verifier.check(plan);
+                if (verdict.status() == Verdict.Status.FAIL) {
+                    // Right by luck is not right.
+                    status = status == PlanStatus.FAIL ? status : PlanStatus.REFUSED;
+                    reason = (wrong == null ? "" : wrong + "; ") + found(verdict);
+                } else if (verdict.status() == Verdict.Status.NOT_PROVEN && wrong == null) {
+                    status = PlanStatus.NOT_PROVEN;
+                    reason = verdict.reason() + "; " + reason;
+                }
+            }
         } catch (PlanFormatException broken) {
             status = PlanStatus.REFUSED;
             reason = broken.getMessage();
@@ -156,6 +173,7 @@ final class PlanRunCommand implements Callable<Integer> {
             status = PlanStatus.NOT_EXECUTABLE;
             reason = nothing.getMessage();
         } catch (TuttiException failure) {
+            // A launch that timed out says by itself who waits for what.
             status = PlanStatus.FAIL;
             reason = failure.getMessage();
         } catch (IllegalArgumentException refused) {
@@ -163,6 +181,14 @@ final class PlanRunCommand implements Callable<Integer> {
             reason = refused.getMessage();
         }
         return new PlanResult(file.toString(), status, (System.nanoTime() - start) / 1e9, String.valueOf(reason));
+    }
+
+    private static String found(Verdict verdict) {
+        if (verdict.findings().isEmpty()) {
+            return verdict.reason();
+        }
+        Finding first = verdict.findings().getFirst();
+        return first + "; plan check --sizes '" + first.sizes() + "' --replay '" + first.schedule() + "' shows it";
     }
 
     private static final class NotExecutable extends RuntimeException {

@@ -43,7 +43,10 @@ final class ScheduledTrial {
 
     @Nullable
     String run(List<TrialMemory> memories) {
-        memories.forEach(TrialMemory::fill);
+        for (int rank = 0; rank < memories.size(); rank++) {
+            memories.get(rank).fill();
+            memories.get(rank).before(Trial.operator(each, rank));
+        }
         long[][] inputs = Trial.addresses(memories, true);
         long[][] outputs = Trial.addresses(memories, false);
         ranks.run(seat -> seat.context()
@@ -75,7 +78,9 @@ final class ScheduledTrial {
                 return "deadlock: " + whereEverybodyIs();
             }
         }
-        for (TrialMemory memory : memories) {
+        for (int rank = 0; rank < memories.size(); rank++) {
+            TrialMemory memory = memories.get(rank);
+            memory.after(Trial.operator(each, rank));
             String wrong = memory.check();
             if (wrong != null) {
                 return wrong;

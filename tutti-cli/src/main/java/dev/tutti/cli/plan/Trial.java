@@ -6,6 +6,7 @@ import dev.tutti.data.ExactData;
 import dev.tutti.plan.Plan;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -71,13 +72,20 @@ final class Trial {
         ranks.run(seat -> {
             TrialMemory memory = memories.get(seat.rank);
             memory.fill();
-            long window = seat.context().window(each.blockBytes(), each.type().bytes());
-            seat.context().prepare(window, each.blockBytes(), each.type(), operator(each, seat.rank));
+            ReduceOp operator = operator(each, seat.rank);
+            memory.before(operator);
+            long block = each.blockBytes();
+            long window = Math.max(1, seat.context().window(block, each.type().bytes()));
+            seat.context().prepare(Math.min(window, block), block, each.type(), operator);
             seat.meet();
             for (int launch = 0; launch < launches; launch++) {
-                seat.launch(inputs[launch], outputs[launch]);
+                for (long start = 0; start == 0 || start < block; start += window) {
+                    seat.context().prepare(Math.min(window, block - start), block, each.type(), operator);
+                    seat.launch(shifted(inputs[launch], start), shifted(outputs[launch], start));
+                }
             }
             seat.meet();
+            memory.after(operator);
             String found = memory.check();
             if (found != null) {
                 wrong.add(found);
@@ -110,6 +118,12 @@ final class Trial {
             }
         }
         return addresses;
+    }
+
+    private static long[] shifted(long[] addresses, long by) {
+        return by == 0
+                ? addresses
+                : Arrays.stream(addresses).map(address -> address + by).toArray();
     }
 
     static @Nullable ReduceOp operator(TrialCase each, int rank) {

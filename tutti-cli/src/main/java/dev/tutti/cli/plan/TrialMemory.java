@@ -1,8 +1,10 @@
 package dev.tutti.cli.plan;
 
 import dev.tutti.Collective;
+import dev.tutti.ReduceOp;
 import dev.tutti.data.DataStream;
 import dev.tutti.data.ExactData;
+import dev.tutti.exec.PlanFolds;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanSizes;
 import java.lang.foreign.Arena;
@@ -104,6 +106,20 @@ final class TrialMemory {
             MemorySegment input = inputs[launch];
             long usable = input.byteSize() / each.type().bytes() * each.type().bytes();
             data.input(rank, seed + launch).fill(input.asSlice(0, usable), 0);
+        }
+    }
+
+    /** Does to the inputs what operators want done before launches. */
+    void before(@Nullable ReduceOp operator) {
+        for (MemorySegment input : inputs) {
+            PlanFolds.prepareInput(operator, each.type(), input.address(), input.byteSize());
+        }
+    }
+
+    /** Does to the outputs what operators want done after launches. */
+    void after(@Nullable ReduceOp operator) {
+        for (MemorySegment output : outputs) {
+            PlanFolds.finishOutput(operator, each.type(), output.address(), output.byteSize(), ranks);
         }
     }
 

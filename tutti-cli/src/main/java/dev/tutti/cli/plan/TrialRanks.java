@@ -84,7 +84,7 @@ final class TrialRanks {
             seats.add(new Seat(rank, size, endpoint, timeout));
         }
         run(seat -> seat.context =
-                new PlanContext(plan, seat.endpoint, bytes -> transport.allocate(seat.rank, bytes), seat.exchange));
+                new PlanContext(plan, seat.endpoint, bytes -> transport.allocate(seat.rank, bytes), seat.exchange, PlanContext.SCRATCH_BYTES));
     }
 
     /** Runs a body on every rank, each in its own thread; throws what the first to fail threw. */
