@@ -17,31 +17,26 @@ module dev.tutti.core {
     // For Tutti's own modules. A package can stand here once it has a class.
     exports dev.tutti.algorithm to
             dev.tutti.cli,
-            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.bootstrap to
             dev.tutti.cli;
     exports dev.tutti.channel to
             dev.tutti.cli,
-            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.data to
             dev.tutti.cli,
-            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.exec to
             dev.tutti.cli,
-            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.health to
             dev.tutti.cli;
     exports dev.tutti.memory to
             dev.tutti.cli,
-            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.posix to
@@ -50,7 +45,6 @@ module dev.tutti.core {
             dev.tutti.stress;
     exports dev.tutti.reduce to
             dev.tutti.cli,
-            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.transport.shm to
@@ -59,7 +53,6 @@ module dev.tutti.core {
             dev.tutti.stress;
     exports dev.tutti.transport.local to
             dev.tutti.cli,
-            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
 }

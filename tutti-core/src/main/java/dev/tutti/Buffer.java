@@ -2,7 +2,8 @@ package dev.tutti;
 
 import dev.tutti.exec.Gate;
 import dev.tutti.memory.Operand;
-import java.lang.foreign.Arena;
+import dev.tutti.spi.Allocation;
+import dev.tutti.spi.Transport;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * A typed, counted run of memory: part of an array, a segment, or memory of Tutti's own. It is a view: making one copies
  * nothing. Every collective takes buffers; the common array types can also be passed as they are.
  *
- * <p>Buffers from {@link Communicator#allocate} own their memory: {@link #close} waits for operations that still use it.
+ * <p>Buffers from {@link Communicator#allocate} own their memory: {@link #close} waits for operations that still use it. That memory
+ * is <em>registered</em>: peers reach it where it lies.
  *
  * {@snippet :
  * float[] weights = new float[1000];
@@ -34,12 +36,32 @@ public final class Buffer implements AutoCloseable {
     private final boolean mayClose;
     private final @Nullable Owner owner;
 
-    /** Memory of Tutti's own, shared by a buffer and its slices. */
-    private record Owner(long id, Arena arena, AtomicInteger inFlight, AtomicBoolean closing) {
+    /**
+     * Memory of Tutti's own, shared by a buffer and its slices.
+     *
+     * @param transport whose peers can reach it
+     * @param worldRank whose it is
+     * @param quarantined whether a peer may still touch it after a failure, so that it must never be freed
+     */
+    private record Owner(
+            long id,
+            Transport transport,
+            int worldRank,
+            Allocation allocation,
+            AtomicInteger inFlight,
+            AtomicBoolean closing,
+            AtomicBoolean quarantined) {
         private static final AtomicLong IDS = new AtomicLong();
 
-        Owner(Arena arena) {
-            this(IDS.incrementAndGet(), arena, new AtomicInteger(), new AtomicBoolean());
+        Owner(Transport transport, int worldRank, Allocation allocation) {
+            this(
+                    IDS.incrementAndGet(),
+                    transport,
+                    worldRank,
+                    allocation,
+                    new AtomicInteger(),
+                    new AtomicBoolean(),
+                    new AtomicBoolean());
         }
     }
 
@@ -59,16 +81,14 @@ public final class Buffer implements AutoCloseable {
         this.mayClose = segment != null && owner == null && Operand.mayClose(segment);
     }
 
-    /** Memory of Tutti's own. */
-    static Buffer allocate(DataType type, long count) {
+    /** Memory of a rank of this world that its peers can reach. */
+    static Buffer allocate(Transport transport, int worldRank, DataType type, long count) {
         Objects.requireNonNull(type, "type");
         if (count < 0) {
             throw new IllegalArgumentException("count must not be negative, got " + count);
         }
-        Arena arena = Arena.ofShared();
-        MemorySegment memory = arena.allocate(Math.max(1, Math.multiplyExact(count, (long) type.bytes())), 4096)
-                .asSlice(0, count * type.bytes());
-        return new Buffer(type, count, null, 0, memory, new Owner(arena));
+        Allocation allocation = transport.allocate(worldRank, Math.multiplyExact(count, (long) type.bytes()));
+        return new Buffer(type, count, null, 0, allocation.memory(), new Owner(transport, worldRank, allocation));
     }
 
     /**
@@ -268,8 +288,24 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
+     * Whether this is memory from {@link Communicator#allocate}, or part of it: peers reach it where it lies, without copies on the
+     * way. They do so in calls in which every rank passes registered memory only, so all ranks must do alike.
+     *
+     * @return true for registered memory
+     */
+    public boolean isRegistered() {
+        return owner != null;
+    }
+
+    /** Whether this is memory of this rank that the peers to which this transport joins it can reach. */
+    boolean isRegistered(Transport transport, int worldRank) {
+        return owner != null && owner.transport() == transport && owner.worldRank() == worldRank;
+    }
+
+    /**
      * Frees memory of Tutti's own, after waiting for operations that still use it; does nothing for views of other memory.
-     * Closing twice is fine.
+     * Closing twice is fine. After a failure in which a peer has not said that it keeps off, the memory is kept until the world
+     * ends: what that peer might still write must not land in memory that something else has got meanwhile.
      */
     @Override
     public void close() {
@@ -280,7 +316,20 @@ public final class Buffer implements AutoCloseable {
         while (owner.inFlight().get() != 0) {
             LockSupport.parkNanos(this, 50_000);
         }
-        owner.arena().close();
+        if (!owner.quarantined().get()) {
+            owner.allocation().free();
+        }
+    }
+
+    /** Notes that a peer may still touch this memory, so that it is never freed. */
+    void quarantine() {
+        if (owner != null) {
+            owner.quarantined().set(true);
+        }
+    }
+
+    boolean isQuarantined() {
+        return owner != null && owner.quarantined().get();
     }
 
     /**

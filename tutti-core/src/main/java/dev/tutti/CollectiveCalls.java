@@ -22,7 +22,12 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         this.world = world;
         this.member = member;
         this.schedule = member.schedule();
-        this.requests = new Requests(member.rank(), member.size(), member.timeoutNanos());
+        this.requests = new Requests(
+                member.rank(),
+                member.size(),
+                member.timeoutNanos(),
+                world.transport(),
+                member.worldRank(member.rank()));
     }
 
     final Communicator self() {
@@ -59,7 +64,24 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         }
         long inputOwner = requireOpen(input);
         schedule.uses(inputOwner, input == output ? inputOwner : requireOpen(output));
-        schedule.run(call);
+        try {
+            schedule.run(call);
+        } catch (Throwable failed) {
+            quarantine(call);
+            throw failed;
+        }
+    }
+
+    /** Keeps memory that a peer may still touch after a failure from being freed. */
+    final void quarantine(Call call) {
+        if (call.isStillReached()) {
+            if (call.inputHolder() instanceof Buffer buffer) {
+                buffer.quarantine();
+            }
+            if (call.outputHolder() instanceof Buffer buffer) {
+                buffer.quarantine();
+            }
+        }
     }
 
     /** For calls that use more buffers than the gate has room to name. */

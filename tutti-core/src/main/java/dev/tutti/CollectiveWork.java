@@ -26,6 +26,7 @@ final class CollectiveWork extends Schedule.Queued implements Work {
 
     @Override
     protected void finished() {
+        communicator.quarantine(call);
         communicator.releaseBuffers(call);
         if (prepared != null) {
             prepared.ended();

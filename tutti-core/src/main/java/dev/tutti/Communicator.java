@@ -120,7 +120,9 @@ public final class Communicator extends BlockingCollectives implements AutoClose
     }
 
     /**
-     * Memory of Tutti's own, zeroed: the fastest kind. Close it when it is no longer needed.
+     * Registered memory, zeroed: the fastest kind, because peers read and write it where it lies. It works with every communicator of
+     * this world that this rank is in. In one call either all ranks pass registered memory only or none does; a
+     * {@link MismatchException} says who did not. Close it when it is no longer needed.
      *
      * {@snippet :
      * Buffer gradients = comm.allocate(DataType.FLOAT32, 1 << 20);
@@ -131,7 +133,7 @@ public final class Communicator extends BlockingCollectives implements AutoClose
      * @return a new buffer
      */
     public Buffer allocate(DataType type, long count) {
-        return Buffer.allocate(type, count);
+        return Buffer.allocate(world.transport(), member.worldRank(rank()), type, count);
     }
 
     /**

@@ -12,6 +12,7 @@ import dev.tutti.p2p.Postbox;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.Protocol;
 import dev.tutti.spi.Fabric;
+import dev.tutti.spi.Transport;
 import dev.tutti.tune.Tuner;
 import java.util.HashMap;
 import java.util.Locale;
@@ -33,7 +34,15 @@ final class Member {
     private final Map<PlanKey, Plan> plans = new HashMap<>();
     private int splits;
 
-    Member(long id, String name, int rank, int[] worldRanks, Config config, int cores, Fabric fabric) {
+    Member(
+            long id,
+            String name,
+            int rank,
+            int[] worldRanks,
+            Config config,
+            int cores,
+            Transport transport,
+            Fabric fabric) {
         this.id = id;
         this.name = name;
         this.rank = rank;
@@ -47,7 +56,8 @@ final class Member {
                 config.number(Config.Key.FIRST_LAUNCH),
                 config.duration(Config.Key.WARN_AFTER).toNanos());
         this.tuner = new Tuner(Constants.of(worldRanks.length, cores));
-        Execution execution = new Execution(endpoint, this::choose);
+        int worldRank = worldRanks[rank];
+        Execution execution = new Execution(endpoint, this::choose, bytes -> transport.allocate(worldRank, bytes));
         this.schedule = new Schedule(execution, endpoint);
         this.postbox = new Postbox(
                 endpoint, name, config.duration(Config.Key.WARN_AFTER).toNanos(), timeoutNanos());
@@ -61,7 +71,8 @@ final class Member {
         boolean exists = Algorithms.of(call.collective()).stream()
                 .anyMatch(each -> (name.isEmpty() || each.name().equals(name))
                         && (protocol.isEmpty() || each.protocol().toString().equals(protocol))
-                        && (call.isUniform() || each.ragged()));
+                        && (call.isUniform() || each.ragged())
+                        && (call.isRegistered() || !each.direct()));
         Algorithm algorithm = tuner.choose(
                 call.collective(),
                 call.type(),
@@ -70,6 +81,7 @@ final class Member {
                 call.longestBytes(),
                 worldRanks.length,
                 !call.isUniform(),
+                call.isRegistered(),
                 exists && !name.isEmpty() ? name : null,
                 exists && !protocol.isEmpty() ? Protocol.valueOf(protocol.toUpperCase(Locale.ROOT)) : null);
         return plans.computeIfAbsent(

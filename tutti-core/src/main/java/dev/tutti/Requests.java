@@ -5,6 +5,7 @@ import dev.tutti.exec.Geometry;
 import dev.tutti.exec.PairCounts;
 import dev.tutti.exec.Signature;
 import dev.tutti.memory.Operand;
+import dev.tutti.spi.Transport;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -20,11 +21,15 @@ final class Requests {
     private final int rank;
     private final int size;
     private final long timeoutNanos;
+    private final Transport transport;
+    private final int worldRank;
 
-    Requests(int rank, int size, long timeoutNanos) {
+    Requests(int rank, int size, long timeoutNanos, Transport transport, int worldRank) {
         this.rank = rank;
         this.size = size;
         this.timeoutNanos = timeoutNanos;
+        this.transport = transport;
+        this.worldRank = worldRank;
     }
 
     void barrier(Call call) {
@@ -407,6 +412,11 @@ final class Requests {
     private void hold(Call call, @Nullable Object in, @Nullable Object out) {
         call.timeoutNanos(timeoutNanos);
         call.hold(in, out);
+        call.registered((in != null || out != null) && isRegistered(in) && isRegistered(out));
+    }
+
+    private boolean isRegistered(@Nullable Object memory) {
+        return memory == null || (memory instanceof Buffer buffer && buffer.isRegistered(transport, worldRank));
     }
 
     private static void block(Operand part, Operand whole, int index, long count, DataType type) {

@@ -172,7 +172,14 @@ public final class World implements AutoCloseable {
                 config.number(Config.Key.PACKETS),
                 config.number(Config.Key.SCRATCH));
         Member member = new Member(
-                id, communicatorName, rank, worldRanks, config, cores, transport.join(id, rank, worldRanks, layout));
+                id,
+                communicatorName,
+                rank,
+                worldRanks,
+                config,
+                cores,
+                transport,
+                transport.join(id, rank, worldRanks, layout));
         Communicator communicator = new Communicator(this, member);
         CopyOnWriteArrayList<Communicator> open = communicators.get(worldRanks[rank]);
         open.removeIf(each -> each.schedule.isClosed());
@@ -209,6 +216,10 @@ public final class World implements AutoCloseable {
 
     void closeCommunicators(int rank) {
         communicators.get(rank).forEach(Communicator::close);
+    }
+
+    Transport transport() {
+        return transport;
     }
 
     /** A rank is gone: everybody who shares a communicator with it learns why. */

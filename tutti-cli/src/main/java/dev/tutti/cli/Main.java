@@ -1,6 +1,5 @@
 package dev.tutti.cli;
 
-import dev.tutti.cli.doctor.DoctorCommand;
 import dev.tutti.cli.perf.ExitCode;
 import dev.tutti.cli.perf.PerfCommand;
 import dev.tutti.cli.plan.PlanCommand;
@@ -30,8 +29,7 @@ import picocli.CommandLine.Spec;
             "  tutti run -n 4 -- java -cp app.jar Main",
             "                                four processes that find each other",
             "  tutti perf all_reduce         how fast four threads of this machine combine arrays",
-            "  tutti perf --help             everything that can be measured",
-            "  tutti doctor                  what of this machine can be used"
+            "  tutti perf --help             everything that can be measured"
         })
 public final class Main implements Runnable {
     @Spec
@@ -63,8 +61,7 @@ public final class Main implements Runnable {
         CommandLine tutti = new CommandLine(new Main())
                 .addSubcommand(run)
                 .addSubcommand(new PerfCommand(out, err, environment, List.of(arguments)))
-                .addSubcommand(PlanCommand.of(out, err))
-                .addSubcommand(new DoctorCommand(out));
+                .addSubcommand(PlanCommand.of(out, err));
         tutti.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8));
         tutti.setParameterExceptionHandler((exception, given) -> {
             err.println(Mistakes.explain(exception));

@@ -4,6 +4,7 @@ import dev.tutti.Collective;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.Protocol;
 import dev.tutti.plan.RankBuilder;
+import dev.tutti.plan.Reach;
 import java.util.function.Consumer;
 
 /**
@@ -15,6 +16,7 @@ import java.util.function.Consumer;
  * @param foldsInRankOrder whether every element is exactly ((x0 op x1) op x2) …, as a function that is not commutative needs
  * @param ragged whether blocks may have different lengths
  * @param readsPeers whether ranks read each other's scratch, for which it must be addressable
+ * @param direct whether ranks reach into each other's input or output, which must be registered
  * @param author writes the part of one rank
  * @param cost how long it should take
  */
@@ -25,6 +27,7 @@ public record Algorithm(
         boolean foldsInRankOrder,
         boolean ragged,
         boolean readsPeers,
+        boolean direct,
         Consumer<RankBuilder> author,
         Cost cost) {
 
@@ -37,7 +40,9 @@ public record Algorithm(
      * @return the plan; its parts are written when they are asked for
      */
     public Plan plan(int ranks, int root, int lanes) {
-        return Plan.of(name, collective, ranks, root, protocol, author).replicated(lanes);
+        return Plan.of(name, collective, ranks, root, protocol, author)
+                .reaching(direct ? Reach.GUARDED : Reach.OWN)
+                .replicated(lanes);
     }
 
     @Override

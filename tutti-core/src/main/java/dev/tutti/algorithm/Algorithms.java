@@ -155,6 +155,10 @@ public final class Algorithms {
             return c.steps(n, 2.0 * log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
         });
         family.members.add(hierarchical(0));
+        family.direct("direct", Direct::allReduce, (n, b, c) -> {
+            double work = c.work(5, 6.0 * (n - 1), (n - 1.0) / n * b, (n + 1.0) / n * b);
+            return c.steps(n, 2, 1) + c.shared(n, work);
+        });
     }
 
     /**
@@ -166,7 +170,7 @@ public final class Algorithms {
     public static Algorithm hierarchical(int ranksPerNode) {
         Consumer<RankBuilder> author =
                 ranksPerNode == 0 ? Hierarchical::allReduce : me -> Hierarchical.allReduce(me, ranksPerNode);
-        return new Algorithm("hierarchical", Collective.ALL_REDUCE, SIMPLE, false, true, false, author, (n, b, c) -> {
+        return new Algorithm("hierarchical", Collective.ALL_REDUCE, SIMPLE, false, true, false, false, author, (n, b, c) -> {
             int inside = ranksPerNode == 0 ? Hierarchical.nodeSize(n) : ranksPerNode;
             int nodes = n / inside;
             double work = c.work(6.0 * inside + 12, 8.0 * inside + 12, 3.0 * b, 2.0 * b);
@@ -204,6 +208,10 @@ public final class Algorithms {
             double work = c.work(7, 7, 0.5 * b, 2.0 * b);
             return c.steps(n, log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
         });
+        family.direct("direct", Direct::reduce, (n, b, c) -> {
+            double work = c.work(5, 5.0 * (n - 1), 0, (n + 1.0) / n * b);
+            return c.steps(n, 2, 1) + c.shared(n, work);
+        });
     }
 
     private static void broadcast(Family family) {
@@ -238,6 +246,14 @@ public final class Algorithms {
             double work = c.work(7, 7, 2.0 * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
         });
+        family.direct("direct", Direct::broadcast, (n, b, c) -> {
+            // In place, which is usual, the root's own output is left out.
+            double work = c.work(5, 5.0 * (n - 1), (n - 1.0) / n * b, 0);
+            return c.steps(n, 2, 1) + c.shared(n, work);
+        });
+        family.direct("direct-read", Direct::broadcastReading, (n, b, c) -> {
+            return c.steps(n, 2, 1) + c.rooted(n, c.work(3, 2.0 * (n - 1), 0, 0), c.work(3, 3, b, 0), 1);
+        });
     }
 
     private static void allGather(Family family) {
@@ -265,6 +281,12 @@ public final class Algorithms {
             double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), (2.0 * n - 1) * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
+        family.direct("direct", Direct::allGather, (n, b, c) -> {
+            return c.steps(n, 2, 1) + c.shared(n, c.work(5, 5.0 * (n - 1), 1.0 * n * b, 0));
+        });
+        family.directRagged("direct-read", Direct::allGatherReading, (n, b, c) -> {
+            return c.steps(n, 2, 1) + c.shared(n, c.work(n + 4, 5.0 * (n - 1), 1.0 * n * b, 0));
+        });
     }
 
     private static void reduceScatter(Family family) {
@@ -288,6 +310,9 @@ public final class Algorithms {
             double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), 0.5 * n * b, (2.0 * n - 1) * b);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
+        family.directRagged("direct", Direct::reduceScatter, (n, b, c) -> {
+            return c.steps(n, 2, 1) + c.shared(n, c.work(5, 5.0 * (n - 1), 0, (n + 1.0) * b));
+        });
     }
 
     private static void gather(Family family) {
@@ -304,6 +329,13 @@ public final class Algorithms {
             double other = c.work(3 + log2(n) / 2.0, 2 + log2(n), (1 + log2(n) / 2.0) * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
         });
+        family.direct("direct", Direct::gather, (n, b, c) -> {
+            return c.steps(n, 2, 1) + c.rooted(n, c.work(3, 2.0 * (n - 1), b, 0), c.work(3, 3, b, 0), 1);
+        });
+        family.directRagged("direct-read", Direct::gatherReading, (n, b, c) -> {
+            double root = c.work(n + 2, 3.0 * (n - 1), 1.0 * n * b, 0);
+            return c.steps(n, 2, 1) + c.rooted(n, root, c.work(2, 2, 0, 0), 1);
+        });
     }
 
     private static void scatter(Family family) {
@@ -319,6 +351,13 @@ public final class Algorithms {
             double root = c.work(n + 1, n - 1 + log2(n), 1.0 * n * b, 0);
             double other = c.work(3 + log2(n) / 2.0, 2 + log2(n), (1 + log2(n) / 2.0) * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
+        });
+        family.direct("direct", Direct::scatter, (n, b, c) -> {
+            return c.steps(n, 2, 1) + c.rooted(n, c.work(3, 2.0 * (n - 1), b, 0), c.work(3, 3, b, 0), 1);
+        });
+        family.directRagged("direct-write", Direct::scatterWriting, (n, b, c) -> {
+            double root = c.work(n + 2, 3.0 * (n - 1), 1.0 * n * b, 0);
+            return c.steps(n, 2, 1) + c.rooted(n, root, c.work(2, 2, 0, 0), 1);
         });
     }
 
@@ -339,6 +378,9 @@ public final class Algorithms {
             double moved = n * log2(n) / 2.0;
             double work = c.work(moved + n, moved + n + 2.0 * log2(n), (moved + n) * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
+        });
+        family.direct("direct", Direct::allToAll, (n, b, c) -> {
+            return c.steps(n, 2, 1) + c.shared(n, c.work(n + 4, 5.0 * (n - 1), 1.0 * n * b, 0));
         });
     }
 
@@ -403,20 +445,31 @@ public final class Algorithms {
 
     private record Family(Collective collective, List<Algorithm> members) {
         void inOrder(String name, Protocol protocol, Consumer<RankBuilder> author, Cost cost) {
-            members.add(new Algorithm(name, collective, protocol, true, protocol == SIMPLE, false, author, cost));
+            members.add(
+                    new Algorithm(name, collective, protocol, true, protocol == SIMPLE, false, false, author, cost));
         }
 
         void anyOrder(String name, Consumer<RankBuilder> author, Cost cost) {
-            members.add(new Algorithm(name, collective, SIMPLE, false, true, false, author, cost));
+            members.add(new Algorithm(name, collective, SIMPLE, false, true, false, false, author, cost));
         }
 
         void reading(String name, Consumer<RankBuilder> author, Cost cost) {
-            members.add(new Algorithm(name, collective, SIMPLE, true, true, true, author, cost));
+            members.add(new Algorithm(name, collective, SIMPLE, true, true, true, false, author, cost));
+        }
+
+        /** An algorithm on registered memory whose blocks all have the same length. */
+        void direct(String name, Consumer<RankBuilder> author, Cost cost) {
+            members.add(new Algorithm(name, collective, SIMPLE, true, false, false, true, author, cost));
+        }
+
+        /** An algorithm on registered memory. */
+        void directRagged(String name, Consumer<RankBuilder> author, Cost cost) {
+            members.add(new Algorithm(name, collective, SIMPLE, true, true, false, true, author, cost));
         }
 
         /** An algorithm in which ranks pass on blocks of others, whose lengths only the root would know. */
         void even(String name, Consumer<RankBuilder> author, Cost cost) {
-            members.add(new Algorithm(name, collective, SIMPLE, true, false, false, author, cost));
+            members.add(new Algorithm(name, collective, SIMPLE, true, false, false, false, author, cost));
         }
     }
 }

@@ -89,6 +89,15 @@ public final class Board {
         return Memory.getLongAcquire(fabric.region(peer) + RegionLayout.STATE) == CLOSED;
     }
 
+    /** After an abort: says that nothing of this rank runs on this communicator any more, nor ever will. */
+    public void publishLeft() {
+        Memory.putLongRelease(own + RegionLayout.LEFT, 1);
+    }
+
+    public boolean hasLeft(int peer) {
+        return Memory.getLongAcquire(fabric.region(peer) + RegionLayout.LEFT) != 0;
+    }
+
     public boolean isAborted() {
         return Memory.getLongOpaque(own + RegionLayout.ABORT) != 0;
     }
@@ -115,10 +124,18 @@ public final class Board {
                 writeCause(text);
                 Memory.compareAndSetLong(master, 0, ((long) reason.ordinal() << 32) | rank);
             }
-            long decision = Memory.getLongAcquire(master);
-            for (int peer = 0; peer < size; peer++) {
-                Memory.putLongRelease(fabric.region(peer) + RegionLayout.ABORT, decision);
-            }
+            spreadAbort();
+        }
+    }
+
+    /** Sees to it that every rank that enters an operation from now on finds the abort: whoever was first may not be there yet. */
+    public synchronized void spreadAbort() {
+        if (retired) {
+            return;
+        }
+        long decision = Memory.getLongAcquire(fabric.region(0) + RegionLayout.MASTER);
+        for (int peer = 0; peer < size; peer++) {
+            Memory.putLongRelease(fabric.region(peer) + RegionLayout.ABORT, decision);
         }
     }
 

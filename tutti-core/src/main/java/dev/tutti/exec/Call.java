@@ -50,6 +50,10 @@ public final class Call {
     private boolean uniform;
     private boolean pairwise;
     private boolean inPlace;
+    /** Whether all memory of this call is registered: then plans may reach into it on every rank. */
+    private boolean registered;
+    /** After a failure: a peer may still touch this call's memory. */
+    private boolean stillReached;
     /** An all-to-all in place would overwrite blocks that it has yet to send. */
     private boolean stagesInput;
 
@@ -69,6 +73,8 @@ public final class Call {
         this.uniform = true;
         this.pairwise = false;
         this.inPlace = false;
+        this.registered = false;
+        this.stillReached = false;
         this.stagesInput = false;
         this.geometryReady = true;
         input.clear();
@@ -100,6 +106,24 @@ public final class Call {
         this.pairwise = pairwise;
         this.inPlace = false;
         this.stagesInput = collective == Collective.ALL_TO_ALL && input.isSame(output);
+    }
+
+    /** Says that every peer can reach all memory of this call. */
+    public void registered(boolean all) {
+        registered = all;
+    }
+
+    public boolean isRegistered() {
+        return registered;
+    }
+
+    void keepAway() {
+        stillReached = true;
+    }
+
+    /** Whether, after a failure, some peer has not said that it keeps off this call's memory. */
+    public boolean isStillReached() {
+        return stillReached;
     }
 
     public void timeoutNanos(long nanos) {

@@ -34,6 +34,7 @@ public final class Endpoint {
     final long abortAddress;
     final int spins;
     final Stall stall;
+    final PeerBuffers peerBuffers;
     /** Signals sent so far, per (peer, channel). */
     final int[] sent;
     /** Signals consumed so far, per (peer, channel). */
@@ -82,6 +83,7 @@ public final class Endpoint {
         this.abortAddress = board.abortAddress();
         this.spins = fabric.isOversubscribed() ? 20 : 20_000;
         this.stall = new Stall(this, warnNanos);
+        this.peerBuffers = new PeerBuffers(this);
         this.sent = new int[size * channelsPerPeer];
         this.expected = new int[size * channelsPerPeer];
         this.launch = firstLaunch;
@@ -115,6 +117,7 @@ public final class Endpoint {
         this.abortAddress = parent.abortAddress;
         this.spins = parent.spins;
         this.stall = parent.stall;
+        this.peerBuffers = parent.peerBuffers;
         this.sent = new int[counters];
         this.expected = new int[counters];
         this.tiles = Arena.ofAuto().allocate(2L * TILE_BYTES + (folds + 1L) * PACKET_TILE_BYTES, 64);

@@ -3,12 +3,17 @@ package dev.tutti.exec;
 import dev.tutti.Collective;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
+import dev.tutti.channel.Board;
 import dev.tutti.memory.Memory;
 import dev.tutti.memory.Operand;
 import dev.tutti.plan.Plan;
+import dev.tutti.plan.Reach;
+import dev.tutti.spi.Allocation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +28,7 @@ public final class Execution {
 
     private final Endpoint endpoint;
     private final Function<Call, Plan> chooser;
+    private final LongFunction<Allocation> registered;
     private final LaneMachine machine;
     private final @Nullable Shape[] shapes = new @Nullable Shape[SHAPES];
     private final Geometry pieces = new Geometry();
@@ -32,6 +38,7 @@ public final class Execution {
     private long operation;
     private MemorySegment inputStage = MemorySegment.NULL;
     private MemorySegment outputStage = MemorySegment.NULL;
+    private @Nullable Allocation reachableStage;
     /** How often staging memory was replaced: what a call knows of the old one no longer holds. */
     private int stages;
 
@@ -43,12 +50,26 @@ public final class Execution {
     private @Nullable Shape shape;
     private @Nullable Program program;
     private long round;
-    private boolean launched;
+    private int phase;
     private long output;
 
+    /** The executor of one rank for plans that never reach into peers' memory. */
     public Execution(Endpoint endpoint, Function<Call, Plan> chooser) {
+        this(endpoint, chooser, bytes -> {
+            throw new IllegalStateException("this executor was given no registered memory");
+        });
+    }
+
+    /**
+     * The executor of one rank.
+     *
+     * @param chooser gives the plan of a call
+     * @param registered gives memory of this rank that peers can reach
+     */
+    public Execution(Endpoint endpoint, Function<Call, Plan> chooser, LongFunction<Allocation> registered) {
         this.endpoint = endpoint;
         this.chooser = chooser;
+        this.registered = registered;
         this.machine = new LaneMachine(endpoint);
     }
 
@@ -63,7 +84,7 @@ public final class Execution {
         if (again != null && call.againStages == stages && endpoint.isNextLaunchFree()) {
             runAgain(call, again, java.util.Objects.requireNonNull(call.shape));
         } else if (call.isPairwise()) {
-            publish(call, meta(call), digest(call));
+            publish(call, Signature.meta(call), digest(call));
             prepareAgreement(call);
             runRounds(agreement, configure(agreement, shapeOf(agreement)));
             finishAgreement(call);
@@ -109,6 +130,9 @@ public final class Execution {
                 awaitPeers(program);
             }
             long[][] bound = program.bind(endpoint, input, output);
+            if (program.reachesPeers) {
+                enter(call, program, input, output);
+            }
             if (program.template != Templates.NONE) {
                 Templates.run(program.template, bound[0], endpoint);
             } else if (program.singleLane) {
@@ -116,7 +140,10 @@ public final class Execution {
             } else {
                 runLanes(program, bound);
             }
-            endpoint.finishLaunch(program);
+            if (program.exit != null) {
+                Interpreter.run(program.exit[0], endpoint);
+            }
+            finish(program);
             if (outputStaged) {
                 storeOutput(call, shape, program, round, output);
             }
@@ -130,12 +157,66 @@ public final class Execution {
         requireAgreement(shape);
     }
 
+    /** Begins a launch that reaches into peers' memory and lets them reach into this rank's. */
+    private void enter(Call call, Program program, long input, long output) {
+        publishBuffers(call, program, input, output);
+        if (program.entry != null) {
+            Interpreter.run(program.entry[0], endpoint);
+        }
+    }
+
+    /**
+     * Tells peers where this rank's memory is, unless the communicator has been aborted. Whoever gives up after an abort spreads it
+     * and then looks who is inside; whoever goes inside says so and then looks for an abort. So one of the two sees the other.
+     */
+    private void publishBuffers(Call call, Program program, long input, long output) {
+        VarHandle.fullFence();
+        if (endpoint.board.isAborted()) {
+            throw endpoint.stall.failure();
+        }
+        endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output);
+    }
+
+    private void finish(Program program) {
+        endpoint.finishLaunch(program);
+        endpoint.peerBuffers.finished();
+    }
+
+    /**
+     * After a failure, when nothing of this rank runs any more: whether no peer touches its memory either. Such a peer is inside this
+     * launch, and has neither finished it nor said that it has left.
+     */
+    public boolean isWithdrawn() {
+        Board board = endpoint.board;
+        board.publishLeft();
+        if (!endpoint.peerBuffers.isReached()) {
+            return true;
+        }
+        board.spreadAbort();
+        VarHandle.fullFence();
+        for (int peer = 0; peer < endpoint.size; peer++) {
+            if (peer != endpoint.rank
+                    && board.position(peer) >= operation
+                    && board.finished(peer) < endpoint.launch
+                    && !board.hasLeft(peer)) {
+                return false;
+            }
+        }
+        abandonBuffers();
+        return true;
+    }
+
+    /** Forgets that peers may have been told of this rank's memory. */
+    void abandonBuffers() {
+        endpoint.peerBuffers.finished();
+    }
+
     /** Starts a call that {@link #advance} then moves. */
     public void begin(Call call) {
         program = null;
         round = 0;
         if (call.isPairwise()) {
-            publish(call, meta(call), digest(call));
+            publish(call, Signature.meta(call), digest(call));
             prepareAgreement(call);
             afterAgreement = call;
             this.call = agreement;
@@ -163,22 +244,26 @@ public final class Execution {
             endpoint.nextLaunch();
             program = shape.program(call, round, inputStaged, outputStaged, pieces, endpoint);
             this.program = program;
-            launched = false;
+            phase = WAITING;
         }
         boolean moved = false;
-        if (!launched) {
+        if (phase == WAITING) {
             if (!endpoint.mayWrite(program)) {
                 endpoint.stall.check();
                 return BLOCKED;
             }
             long input = inputBase(call, shape, round, inputStaged);
             output = outputBase(call, shape, round, outputStaged, input);
-            machine.start(program, program.bind(endpoint, input, output));
-            launched = true;
+            long[][] bound = program.bind(endpoint, input, output);
+            if (program.reachesPeers) {
+                publishBuffers(call, program, input, output);
+            }
+            phase = program.entry != null ? ENTERING : RUNNING;
+            machine.start(program, program.entry != null ? program.entry : bound);
             moved = true;
         }
         moved |= machine.step();
-        if (!machine.isDone()) {
+        if (!machine.isDone() || !nextPhase(program)) {
             if (moved) {
                 endpoint.stall.progressed();
             } else {
@@ -186,7 +271,7 @@ public final class Execution {
             }
             return moved ? MOVED : BLOCKED;
         }
-        endpoint.finishLaunch(program);
+        finish(program);
         if (outputStaged) {
             storeOutput(call, shape, program, round, output);
         }
@@ -210,6 +295,26 @@ public final class Execution {
         return DONE;
     }
 
+    /** Goes on from the meeting before the plan to the plan, and to the meeting after it; true when there is no more. */
+    private boolean nextPhase(Program program) {
+        if (phase == ENTERING) {
+            phase = RUNNING;
+            machine.start(program, program.bound((int) endpoint.launch & 1));
+            return false;
+        }
+        if (phase == RUNNING && program.exit != null) {
+            phase = LEAVING;
+            machine.start(program, program.exit);
+            return false;
+        }
+        return true;
+    }
+
+    private static final int WAITING = 0;
+    private static final int ENTERING = 1;
+    private static final int RUNNING = 2;
+    private static final int LEAVING = 3;
+
     /** The call is over. */
     public static final int DONE = 2;
     /** Something happened; more may at once. */
@@ -219,7 +324,7 @@ public final class Execution {
 
     /** Announces an operation that this executor does not run itself, so that peers see where this rank is. */
     public void announce(Call call) {
-        publish(call, meta(call), digest(call));
+        publish(call, Signature.meta(call), digest(call));
     }
 
     private void publish(Call call, long meta, int digest) {
@@ -229,12 +334,8 @@ public final class Execution {
         endpoint.stall.begin(operation, call);
     }
 
-    private static long meta(Call call) {
-        return Signature.meta(call.collective(), call.type(), call.op(), call.root());
-    }
-
     private static int digest(Call call) {
-        return Signature.digest(meta(call), call.count(), call.extra());
+        return Signature.digest(Signature.meta(call), call.count(), call.extra());
     }
 
     private Shape shapeOf(Call call) {
@@ -307,6 +408,7 @@ public final class Execution {
                 + call.collective().ordinal()
                 + ((long) call.type().ordinal() << 8)
                 + ((long) call.root() << 16)
+                + (call.isRegistered() ? 1L << 62 : 0)
                 + (call.op() == null ? 0 : (call.op().kind().ordinal() + 1L) << 32));
         int slot = (int) hash & (SHAPES - 1);
         Shape shape = shapes[slot];
@@ -351,8 +453,7 @@ public final class Execution {
         }
         Geometry blocks = call.geometry();
         long stride = shape.stageStride();
-        inputStage = grow(inputStage, stride * blocks.inputBlocks());
-        long stage = inputStage.address();
+        long stage = inputStage(shape, stride * blocks.inputBlocks());
         long start = round * shape.window;
         for (int block = 0; block < blocks.inputBlocks(); block++) {
             long bytes = Math.clamp(blocks.inputBytes(block) - start, 0, shape.window);
@@ -362,6 +463,30 @@ public final class Execution {
             }
         }
         return stage;
+    }
+
+    /** Staged input is what peers reach, too: an all-to-all in place must not have its input overwritten before all have read it. */
+    private long inputStage(Shape shape, long bytes) {
+        if (shape.plan.reach() == Reach.OWN) {
+            inputStage = grow(inputStage, bytes);
+            return inputStage.address();
+        }
+        Allocation stage = reachableStage;
+        if (stage == null || stage.memory().byteSize() < bytes) {
+            close();
+            stage = registered.apply(Memory.roundUp(Math.max(bytes, 4096), 4096));
+            reachableStage = stage;
+        }
+        return stage.memory().address();
+    }
+
+    /** Frees memory that peers can reach, when none does. */
+    void close() {
+        Allocation stage = reachableStage;
+        reachableStage = null;
+        if (stage != null) {
+            stage.free();
+        }
     }
 
     private long outputBase(Call call, Shape shape, long round, boolean staged, long input) {

@@ -20,6 +20,8 @@ final class Interpreter {
                 Signals.await(code, pc, endpoint);
             } else if (kind == Records.PACKETS) {
                 packets(code, pc, endpoint);
+            } else if (kind == Records.ARRIVE) {
+                endpoint.peerBuffers.arrive((int) code[pc + 1]);
             } else {
                 throw new IllegalStateException("record kind " + kind + " needs several lanes");
             }

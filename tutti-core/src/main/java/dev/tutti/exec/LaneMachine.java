@@ -198,6 +198,10 @@ final class LaneMachine {
             }
             return true;
         }
+        if (kind == Records.ARRIVE) {
+            endpoint.peerBuffers.arrive((int) records[at + 1]);
+            return true;
+        }
         if (kind == Records.ACQUIRE) {
             while (inside[lane] < ids) {
                 int id = (int) records[at + 1 + (int) inside[lane]];

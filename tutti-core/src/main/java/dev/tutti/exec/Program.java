@@ -1,13 +1,24 @@
 package dev.tutti.exec;
 
+import dev.tutti.plan.Plan;
 import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.Reach;
 import dev.tutti.plan.Space;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A rank's part of a plan with sizes put in: flat records per lane. Two bound copies, one for each launch parity, hold absolute
  * addresses and stay valid while the user's buffers stay where they are.
+ *
+ * <p><b>Places.</b> Writing a line that a peer has just read costs about four times what it costs to write one that has left the
+ * peer's cache, as the peer's copy must be taken away first. So launches go round through the whole of their half of the scratch
+ * rather than use its beginning again and again: by the time a place is written again, its lines lie in the cache that all share.
  */
 final class Program {
+    /** Less than this stays in the first-level cache, where going round loses more than it gains. */
+    private static final long SMALLEST_ROTATED = 2 << 10;
+
     final RankPlan plan;
     final long[][] symbolic;
     final long[][] even;
@@ -16,6 +27,14 @@ final class Program {
     final boolean writesPeers;
 
     final boolean hearsFromAll;
+    /** Whether ranks touch each other's input and output. */
+    final boolean reachesPeers;
+    /** Peers that must know where this rank's input and output lie: those that it signals. */
+    final int[] told;
+    /** One lane in which all ranks meet before the plan, where a plan that reaches peers does not see to that itself. */
+    final long @Nullable [][] entry;
+    /** The same after the plan. */
+    final long @Nullable [][] exit;
     /** Lanes that only transfer and signal may run to completion one after the other without looking at each other. */
     final boolean singleLane;
 
@@ -26,18 +45,51 @@ final class Program {
     private final long[] boundInput = {-1, -1};
     private final long[] boundOutput = {-1, -1};
 
-    Program(RankPlan plan, long[][] symbolic, int outputBlocks, boolean hearsFromAll, Endpoint endpoint) {
+    /** Scratch that one launch takes; its places in a half are used in turn. */
+    private final long footprint;
+
+    private final int places;
+    private final int[][] scratchOperands;
+    private final long[] boundPlace = {0, 0};
+
+    Program(
+            Plan whole,
+            RankPlan plan,
+            long[][] symbolic,
+            long @Nullable [] entry,
+            long @Nullable [] exit,
+            long footprint,
+            int outputBlocks,
+            Endpoint endpoint) {
         this.plan = plan;
+        this.reachesPeers = whole.reach() != Reach.OWN;
+        this.told = entry != null
+                ? java.util.stream.IntStream.range(0, endpoint.size)
+                        .filter(peer -> peer != endpoint.rank)
+                        .toArray()
+                : plan.channels().stream()
+                        .mapToInt(RankPlan.Channel::peer)
+                        .distinct()
+                        .toArray();
+        this.entry = entry == null ? null : new long[][] {entry};
+        this.exit = exit == null ? null : new long[][] {exit};
+        this.footprint = footprint;
+        this.places = footprint < SMALLEST_ROTATED
+                ? 1
+                : (int) Math.max(1, endpoint.fabric.layout().scratchBytes() / footprint);
+        this.scratchOperands = scratchOperands(symbolic);
         this.symbolic = symbolic;
         this.even = copyOf(symbolic);
         this.odd = copyOf(symbolic);
         this.writesPeers = plan.writesPeers();
-        this.hearsFromAll = hearsFromAll;
+        this.hearsFromAll = whole.collective().hearsFromAll();
         boolean meets = plan.lanes().stream()
                 .flatMap(java.util.List::stream)
                 .anyMatch(op -> op.barrier() != null || !op.semaphores().isEmpty());
         this.singleLane = endpoint.usesInterpreter && symbolic.length == 1 && !meets;
-        this.template = singleLane && endpoint.usesTemplates ? Templates.recognise(symbolic[0]) : Templates.NONE;
+        this.template = singleLane && !reachesPeers && endpoint.usesTemplates
+                ? Templates.recognise(symbolic[0])
+                : Templates.NONE;
         this.writesOutput = new boolean[outputBlocks];
         plan.lanes().stream()
                 .flatMap(java.util.List::stream)
@@ -56,15 +108,53 @@ final class Program {
     /** The records of every lane with absolute addresses for this launch. */
     long[][] bind(Endpoint endpoint, long input, long output) {
         int parity = (int) endpoint.launch & 1;
-        long[][] bound = parity == 0 ? even : odd;
+        long[][] bound = bound(parity);
         if (boundInput[parity] != input || boundOutput[parity] != output) {
             for (int lane = 0; lane < bound.length; lane++) {
                 bindLane(symbolic[lane], bound[lane], endpoint, parity, input, output);
             }
             boundInput[parity] = input;
             boundOutput[parity] = output;
+            boundPlace[parity] = 0;
+        }
+        if (places > 1) {
+            moveTo((endpoint.launch >>> 1) % places * footprint, bound, parity);
         }
         return bound;
+    }
+
+    private void moveTo(long place, long[][] bound, int parity) {
+        long distance = place - boundPlace[parity];
+        boundPlace[parity] = place;
+        for (int lane = 0; lane < bound.length; lane++) {
+            long[] code = bound[lane];
+            for (int operand : scratchOperands[lane]) {
+                code[operand] += distance;
+            }
+        }
+    }
+
+    private static int[][] scratchOperands(long[][] lanes) {
+        int[][] found = new int[lanes.length][];
+        for (int lane = 0; lane < lanes.length; lane++) {
+            long[] code = lanes[lane];
+            IntStream.Builder operands = IntStream.builder();
+            for (int pc = 0; pc < code.length; pc += Records.words(code[pc])) {
+                if (Records.hasOperands(code[pc])) {
+                    for (int i = pc + Records.OPERANDS; i < pc + Records.words(code[pc]); i++) {
+                        if (Records.base(code[i]) == Records.SCRATCH) {
+                            operands.add(i);
+                        }
+                    }
+                }
+            }
+            found[lane] = operands.build().toArray();
+        }
+        return found;
+    }
+
+    long[][] bound(int parity) {
+        return parity == 0 ? even : odd;
     }
 
     private static void bindLane(long[] from, long[] to, Endpoint endpoint, int parity, long input, long output) {
@@ -72,9 +162,11 @@ final class Program {
         while (pc < from.length) {
             long header = from[pc];
             int next = pc + Records.words(header);
-            if (Records.kind(header) == Records.DATA || Records.kind(header) == Records.PACKETS) {
+            if (Records.hasOperands(header)) {
                 for (int i = pc + Records.OPERANDS; i < next; i++) {
-                    to[i] = address(from[i], endpoint, parity, input, output);
+                    to[i] = PeerBuffers.isPeers(from[i], endpoint.rank)
+                            ? 0 // until they arrive
+                            : address(from[i], endpoint, parity, input, output);
                 }
             }
             pc = next;

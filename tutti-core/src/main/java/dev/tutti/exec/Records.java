@@ -12,6 +12,7 @@ package dev.tutti.exec;
  *   WAIT      header | (address of the own counter | index, peer and whether to check the signature) ...
  *   ACQUIRE, RELEASE  header | semaphore ids ...
  *   BARRIER   header | id | lanes
+ *   ARRIVE    header | lane                peers' inputs and outputs that this lane reaches are known from here on
  *   LOOP      header | iterations | bytes of one iteration | words of the body, END included; then the body
  *   END       header | words back to the first record of the body
  *
@@ -30,6 +31,7 @@ final class Records {
     static final int ACQUIRE = 5;
     static final int RELEASE = 6;
     static final int BARRIER = 7;
+    static final int ARRIVE = 8;
     static final int LOOP = 16;
     static final int END = 17;
 
@@ -69,6 +71,12 @@ final class Records {
 
     static int kind(long header) {
         return (int) header & 0xFF;
+    }
+
+    /** Whether a record has operands, which binding turns into addresses. */
+    static boolean hasOperands(long header) {
+        int kind = kind(header);
+        return kind == DATA || kind == PACKETS;
     }
 
     static int sources(long header) {

@@ -1,6 +1,5 @@
 package dev.tutti.exec;
 
-import dev.tutti.Collective;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.memory.Memory;
@@ -8,7 +7,9 @@ import dev.tutti.plan.ChannelType;
 import dev.tutti.plan.Chunk;
 import dev.tutti.plan.Code;
 import dev.tutti.plan.Op;
+import dev.tutti.plan.Plan;
 import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.Reach;
 import dev.tutti.plan.Space;
 import dev.tutti.reduce.Fold;
 import dev.tutti.reduce.Kernels;
@@ -27,6 +28,7 @@ final class Resolver {
     static final long GRANULE = 64;
 
     private final RankPlan plan;
+    private final Reach reach;
     private final Endpoint endpoint;
     private final Geometry geometry;
     private final DataType type;
@@ -39,12 +41,14 @@ final class Resolver {
 
     private Resolver(
             RankPlan plan,
+            Reach reach,
             Endpoint endpoint,
             Geometry geometry,
             DataType type,
             @Nullable ReduceOp op,
             long maxChunkBytes) {
         this.plan = plan;
+        this.reach = reach;
         this.endpoint = endpoint;
         this.geometry = geometry;
         this.type = type;
@@ -70,24 +74,61 @@ final class Resolver {
     }
 
     static Program resolve(
+            Plan whole,
             RankPlan plan,
-            Collective collective,
             Endpoint endpoint,
             Geometry geometry,
             DataType type,
             @Nullable ReduceOp op,
             long maxChunkBytes) {
-        Resolver resolver = new Resolver(plan, endpoint, geometry, type, op, maxChunkBytes);
+        Resolver resolver = new Resolver(plan, whole.reach(), endpoint, geometry, type, op, maxChunkBytes);
         long[][] lanes = new long[plan.lanes().size()][];
         for (int lane = 0; lane < lanes.length; lane++) {
-            lanes[lane] = resolver.lane(plan.lanes().get(lane));
+            lanes[lane] = resolver.lane(lane, plan.lanes().get(lane));
         }
-        return new Program(plan, lanes, geometry.outputBlocks(), collective.hearsFromAll(), endpoint);
+        boolean meets = whole.reach() == Reach.PEERS && endpoint.size > 1;
+        long[] entry = meets ? resolver.meeting(lanes.length) : null;
+        long[] exit = meets ? resolver.meeting(0) : null;
+        long footprint = plan.scratchChunks() * resolver.scratchStride;
+        return new Program(whole, plan, lanes, entry, exit, footprint, geometry.outputBlocks(), endpoint);
     }
 
-    private long[] lane(List<Op> ops) {
+    /** A meeting of all ranks, after which so many lanes may reach into peers' memory. */
+    private long[] meeting(int lanes) {
         length = 0;
+        int others = endpoint.size - 1;
+        emit(Records.header(Records.SIGNAL, others, 0, 0, 1 + 2 * others));
+        for (int i = 1; i <= others; i++) {
+            RankPlan.Channel channel = meetingChannel(i);
+            emit(endpoint.outbound(channel.peer(), 0), where(channel));
+        }
+        emit(Records.header(Records.WAIT, others, 0, 0, 1 + 2 * others));
+        for (int i = 1; i <= others; i++) {
+            RankPlan.Channel channel = meetingChannel(i);
+            emit(endpoint.inbound(channel.peer(), 0), where(channel) | Records.CHECK);
+        }
+        for (int lane = 0; lane < lanes; lane++) {
+            emit(Records.header(Records.ARRIVE, 0, 0, 0, 2), lane);
+        }
+        return Arrays.copyOf(out, length);
+    }
+
+    private RankPlan.Channel meetingChannel(int distance) {
+        return new RankPlan.Channel(ChannelType.MEMORY, (endpoint.rank + distance) % endpoint.size, 0);
+    }
+
+    private long[] lane(int lane, List<Op> ops) {
+        length = 0;
+        boolean arrived = reach != Reach.GUARDED;
+        if (!arrived) {
+            // Peers' memory must not be touched before their signature is known to be the same, in whichever lane.
+            checked.clear();
+        }
         for (Op each : ops) {
+            if (!arrived && reachesPeers(each)) {
+                arrived = true;
+                emit(Records.header(Records.ARRIVE, 0, 0, 0, 2), lane);
+            }
             switch (each.code().shape()) {
                 case PLAIN -> plain(each);
                 case PACKET -> packets(each);
@@ -95,6 +136,15 @@ final class Resolver {
             }
         }
         return Arrays.copyOf(out, length);
+    }
+
+    private boolean reachesPeers(Op each) {
+        return each.sources().stream().anyMatch(this::isPeers)
+                || each.destinations().stream().anyMatch(this::isPeers);
+    }
+
+    private boolean isPeers(Chunk chunk) {
+        return chunk.space() != Space.SCRATCH && chunk.rank() != plan.rank();
     }
 
     private void control(Op each) {
@@ -234,16 +284,16 @@ final class Resolver {
 
     private long plainOperand(Chunk chunk) {
         return switch (chunk.space()) {
-            case INPUT -> Records.operand(Records.INPUT, own(chunk), offset(chunk));
-            case OUTPUT -> Records.operand(Records.OUTPUT, own(chunk), offset(chunk));
+            case INPUT -> Records.operand(Records.INPUT, reachable(chunk), offset(chunk));
+            case OUTPUT -> Records.operand(Records.OUTPUT, reachable(chunk), offset(chunk));
             case SCRATCH -> Records.operand(Records.SCRATCH, chunk.rank(), chunk.index() * scratchStride);
         };
     }
 
-    private int own(Chunk chunk) {
-        if (chunk.rank() != plan.rank()) {
+    private int reachable(Chunk chunk) {
+        if (reach == Reach.OWN && isPeers(chunk)) {
             throw new IllegalArgumentException("rank " + plan.rank() + " cannot reach " + chunk
-                    + ": plans reach into peers' buffers only where all ranks registered them");
+                    + ": a plan that reaches into peers' buffers has to be marked so, see Plan.reaching");
         }
         return chunk.rank();
     }
@@ -252,21 +302,29 @@ final class Resolver {
         return Records.operand(Records.PACKET_AREA, chunk.rank(), chunk.index() * packetStride);
     }
 
+    /**
+     * Where a chunk lies in its memory. Peers' blocks lie where this rank's do, as ragged plans reach only for a peer's only block or
+     * for blocks that all ranks lay out alike; how long they are this rank knows from its own end.
+     */
     private long offset(Chunk chunk) {
         int block = chunk.index() / plan.chunksPerBlock();
         int within = chunk.index() % plan.chunksPerBlock();
         boolean input = chunk.space() == Space.INPUT;
         long start = input ? geometry.inputOffset(block) : geometry.outputOffset(block);
-        return start + cut(input ? geometry.inputBytes(block) : geometry.outputBytes(block), within);
+        return start + cut(blockBytes(chunk.extent()), within);
+    }
+
+    private long blockBytes(Chunk chunk) {
+        int block = chunk.index() / plan.chunksPerBlock();
+        return chunk.space() == Space.INPUT ? geometry.inputBytes(block) : geometry.outputBytes(block);
     }
 
     private long length(Chunk chunk) {
         if (chunk.space() == Space.SCRATCH) {
             throw new IllegalArgumentException(chunk + " has no length: say which input or output it is like");
         }
-        int block = chunk.index() / plan.chunksPerBlock();
         int within = chunk.index() % plan.chunksPerBlock();
-        long bytes = chunk.space() == Space.INPUT ? geometry.inputBytes(block) : geometry.outputBytes(block);
+        long bytes = blockBytes(chunk);
         return cut(bytes, within + chunk.count()) - cut(bytes, within);
     }
 

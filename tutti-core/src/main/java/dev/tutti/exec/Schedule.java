@@ -3,6 +3,7 @@ package dev.tutti.exec;
 import dev.tutti.AbortedException;
 import dev.tutti.TuttiException;
 import dev.tutti.channel.Board;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,9 @@ public final class Schedule implements Progress.Moving {
         }
     }
 
+    /** How long a failed call waits for peers to say that they keep off its memory. Who has not by then is stuck, or dead. */
+    private static final long WITHDRAWAL_NANOS = 200_000_000;
+
     private final Gate gate = new Gate();
     private final Execution execution;
     private final Endpoint endpoint;
@@ -40,6 +44,10 @@ public final class Schedule implements Progress.Moving {
     private @Nullable Queued tail;
     private volatile int queued;
     private @Nullable Queued running;
+    /** What the running call failed with; it ends when peers keep off its memory. */
+    private @Nullable Throwable failed;
+
+    private long failedAt;
     private volatile boolean closed;
 
     public Schedule(Execution execution, Endpoint endpoint) {
@@ -82,7 +90,22 @@ public final class Schedule implements Progress.Moving {
             execution.run(call);
         } catch (Throwable thrown) {
             abortAfter(thrown, before);
+            if (endpoint.board.isAborted()) {
+                awaitWithdrawal(call);
+            }
             throw thrown;
+        }
+    }
+
+    /** A failed call returns when no peer touches its memory any more, or else that memory is never used again. */
+    private void awaitWithdrawal(Call call) {
+        long start = System.nanoTime();
+        while (!execution.isWithdrawn()) {
+            if (System.nanoTime() - start > WITHDRAWAL_NANOS) {
+                keepAway(call);
+                return;
+            }
+            LockSupport.parkNanos(this, 50_000);
         }
     }
 
@@ -148,36 +171,12 @@ public final class Schedule implements Progress.Moving {
             return Execution.BLOCKED;
         }
         Queued finished = null;
-        Throwable error = null;
-        int moved = Execution.BLOCKED;
-        // A call that is already running was announced earlier.
-        long before = running == null ? execution.operation() : execution.operation() - 1;
+        int moved;
         try {
-            Queued task = running;
-            if (task == null) {
-                task = head();
-                if (task == null) {
-                    return Execution.BLOCKED;
-                }
-                running = task;
-                requireActiveInside();
-                execution.begin(task.call());
-            }
-            moved = execution.advance();
-            if (moved == Execution.DONE) {
-                finished = task;
-            }
-        } catch (Throwable thrown) {
-            abortAfter(thrown, before);
-            finished = running;
-            error = thrown;
+            moved = failed == null ? moveHead() : Execution.BLOCKED;
+            // Inside the gate: whoever comes next finds everything before it done.
+            finished = takeFinished(moved);
         } finally {
-            if (finished != null) {
-                running = null;
-                removeHead();
-                // Inside the gate: whoever comes next finds everything before it done.
-                finished.end(error);
-            }
             gate.exit();
         }
         if (finished != null) {
@@ -185,6 +184,58 @@ public final class Schedule implements Progress.Moving {
             return Execution.MOVED;
         }
         return moved;
+    }
+
+    private int moveHead() {
+        // A call that is already running was announced earlier.
+        long before = running == null ? execution.operation() : execution.operation() - 1;
+        try {
+            if (running == null) {
+                Queued task = head();
+                if (task == null) {
+                    return Execution.BLOCKED;
+                }
+                running = task;
+                requireActiveInside();
+                execution.begin(task.call());
+            }
+            return execution.advance();
+        } catch (Throwable thrown) {
+            abortAfter(thrown, before);
+            failed = thrown;
+            failedAt = System.nanoTime();
+            return Execution.BLOCKED;
+        }
+    }
+
+    /** Ends the call that is running, if it is over. */
+    private @Nullable Queued takeFinished(int moved) {
+        Queued task = running;
+        Throwable error = failed;
+        if (task == null || (error == null ? moved != Execution.DONE : !mayEnd(task.call()))) {
+            return null;
+        }
+        running = null;
+        failed = null;
+        removeHead();
+        task.end(error);
+        return task;
+    }
+
+    private void keepAway(Call call) {
+        call.keepAway();
+        execution.abandonBuffers();
+    }
+
+    private boolean mayEnd(Call failing) {
+        if (!endpoint.board.isAborted() || execution.isWithdrawn()) {
+            return true;
+        }
+        if (System.nanoTime() - failedAt > WITHDRAWAL_NANOS) {
+            keepAway(failing);
+            return true;
+        }
+        return false;
     }
 
     private @Nullable Queued head() {
@@ -235,6 +286,9 @@ public final class Schedule implements Progress.Moving {
     public void retire() {
         synchronized (queueLock) {
             if (closed && queued == 0 && !gate.isHeld()) {
+                if (!endpoint.board.isAborted()) {
+                    execution.close();
+                }
                 endpoint.retire();
             }
         }

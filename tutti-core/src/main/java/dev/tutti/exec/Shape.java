@@ -5,6 +5,7 @@ import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.Reach;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,7 @@ final class Shape {
     final long count;
     final long extra;
     final boolean uniform;
+    final boolean registered;
     final long longestBytes;
     final Plan plan;
     final RankPlan part;
@@ -50,15 +52,16 @@ final class Shape {
         this.count = call.count();
         this.extra = call.extra();
         this.uniform = call.isUniform();
+        this.registered = call.isRegistered();
         this.longestBytes = call.longestBytes();
         this.plan = plan;
         this.part = plan.rank(endpoint.rank);
-        long chunk = largestChunk(part, endpoint);
+        long chunk = largestChunk(endpoint);
         this.window = chunk * part.chunksPerBlock();
         this.rounds = Math.max(1, (longestBytes + window - 1) / window);
         this.maxChunk =
                 rounds == 1 && !call.isPairwise() ? Resolver.maxChunk(longestBytes, part.chunksPerBlock()) : chunk;
-        this.meta = Signature.meta(collective, type, op, root);
+        this.meta = Signature.meta(call);
         this.digest = Signature.digest(meta, count, extra);
         this.hearsFromSome = endpoint.size > 2
                 && switch (collective) {
@@ -76,6 +79,7 @@ final class Shape {
                 && call.type() == type
                 && call.root() == root
                 && call.isUniform() == uniform
+                && call.isRegistered() == registered
                 && call.extra() == extra
                 && call.longestBytes() == longestBytes
                 && sameOperator(call.op(), op);
@@ -99,7 +103,7 @@ final class Shape {
                     window,
                     inputStaged ? stageStride() : -1,
                     outputStaged ? stageStride() : -1);
-            program = Resolver.resolve(part, collective, endpoint, scratchPad, type, op, maxChunk);
+            program = Resolver.resolve(plan, part, endpoint, scratchPad, type, op, maxChunk);
             programs[kind] = program;
         }
         return program;
@@ -107,10 +111,18 @@ final class Shape {
 
     /** Distance of blocks in staging memory. */
     long stageStride() {
-        return dev.tutti.memory.Memory.roundUp(Math.min(window, longestBytes), 128);
+        // Peers look for blocks of what is staged where they have their own.
+        return plan.reach() == Reach.OWN
+                ? dev.tutti.memory.Memory.roundUp(Math.min(window, longestBytes), 128)
+                : longestBytes;
     }
 
-    private static long largestChunk(RankPlan part, Endpoint endpoint) {
+    private long largestChunk(Endpoint endpoint) {
+        boolean needsRoom = part.scratchChunks() > 0 || part.packetChunks() > 0;
+        if (plan.reach() != Reach.OWN && !needsRoom) {
+            // Nothing has to fit anywhere, and one launch saves the others' meetings.
+            return Math.max(Resolver.GRANULE, Resolver.maxChunk(longestBytes, part.chunksPerBlock()));
+        }
         long chunk = CHUNK_BYTES;
         if (part.scratchChunks() > 0) {
             chunk = Math.min(chunk, endpoint.fabric.layout().scratchBytes() / part.scratchChunks() / 128 * 128);

@@ -10,7 +10,7 @@ import dev.tutti.ReduceOp;
  * transfer on each channel.
  *
  * <pre>
- *   meta   8 bits collective | 8 type | 8 operator | 16 root | 24 digest of a user function's name
+ *   meta   7 bits collective | 1 registered | 8 type | 8 operator | 16 root | 24 digest of a user function's name
  * </pre>
  */
 public final class Signature {
@@ -18,17 +18,19 @@ public final class Signature {
     private static final DataType[] TYPES = DataType.values();
     private static final ReduceOp.Kind[] KINDS = ReduceOp.Kind.values();
     private static final int NO_OPERATOR = 0xFF;
+    private static final long REGISTERED = 0x80;
 
     private Signature() {}
 
-    public static long meta(
-            Collective collective, DataType type, @org.jspecify.annotations.Nullable ReduceOp op, int root) {
+    static long meta(Call call) {
+        ReduceOp op = call.op();
         long operator = op == null ? NO_OPERATOR : op.kind().ordinal();
         long name = op == null || op.function() == null ? 0 : digest(op.function());
-        return collective.ordinal()
-                | ((long) type.ordinal() << 8)
+        return call.collective().ordinal()
+                | (call.isRegistered() ? REGISTERED : 0)
+                | ((long) call.type().ordinal() << 8)
                 | (operator << 16)
-                | ((long) (root & 0xFFFF) << 24)
+                | ((long) (call.root() & 0xFFFF) << 24)
                 | (name << 40);
     }
 
@@ -63,9 +65,13 @@ public final class Signature {
         return z ^ (z >>> 31);
     }
 
+    static boolean isRegistered(long meta) {
+        return (meta & REGISTERED) != 0;
+    }
+
     /** Says in words what a rank called. */
     public static String describe(long meta, long count) {
-        Collective collective = COLLECTIVES[(int) (meta & 0xFF)];
+        Collective collective = COLLECTIVES[(int) (meta & 0x7F)];
         if (collective == Collective.BARRIER) {
             return "barrier";
         }
@@ -81,6 +87,6 @@ public final class Signature {
         if (collective.isRooted()) {
             text.append(" root ").append((meta >>> 24) & 0xFFFF);
         }
-        return text.toString();
+        return text.append(isRegistered(meta) ? " on registered buffers" : "").toString();
     }
 }

@@ -91,7 +91,7 @@ public final class Stall {
     }
 
     private void lookUp() {
-        meta = Signature.meta(call.collective(), call.type(), call.op(), call.root());
+        meta = Signature.meta(call);
         count = call.count();
         extra = call.extra();
         timeoutNanos = call.timeoutNanos();
@@ -205,6 +205,18 @@ public final class Stall {
         return failure();
     }
 
+    /** A plan reaches for memory that a peer does not have, or that cannot be reached from here. */
+    TuttiException unreachable(int peer, String memory) {
+        lookUp();
+        board.abort(
+                Board.Reason.ABORTED,
+                "the plan of " + what() + " on '" + endpoint.name + "' lets rank " + endpoint.rank + " reach into the "
+                        + memory + " of rank " + peer + ", which has none or none that others can reach; "
+                        + "take the memory from comm.allocate on every rank",
+                null);
+        return failure();
+    }
+
     TuttiException userFunctionThrew(Throwable thrown) {
         lookUp();
         board.abort(
@@ -276,10 +288,14 @@ public final class Stall {
         StringBuilder text =
                 new StringBuilder("ranks disagree at operation #" + number + " on '" + endpoint.name + "': ");
         String separator = "";
+        int registered = 0;
+        int announcing = 0;
         for (int peer = 0; peer < endpoint.size; peer++) {
             if (board.readOperation(peer, number, announced)) {
                 text.append(separator).append("rank ").append(peer).append(" called ");
                 text.append(Signature.describe(announced[0], announced[1]));
+                registered += Signature.isRegistered(announced[0]) ? 1 : 0;
+                announcing++;
                 if (announced[2] == Call.PAIRWISE) {
                     text.append(" (counts by pair)");
                 } else if (announced[2] != 0) {
@@ -289,6 +305,9 @@ public final class Stall {
                 }
                 separator = ", ";
             }
+        }
+        if (registered > 0 && registered < announcing) {
+            text.append("; in one call either all ranks pass memory from comm.allocate or none does");
         }
         return text.append("; all ranks must make the same calls in the same order")
                 .toString();

@@ -6,15 +6,15 @@ import org.jspecify.annotations.Nullable;
  * A run of chunks of one memory of one rank: what operations read and write.
  *
  * <p>Input and output are divided into blocks (see {@link dev.tutti.Collective}) and each block into the plan's chunks per
- * block, so a chunk's place and length follow from the call. A chunk of scratch is only room: {@link #like} says whose
- * length the data in it has, in terms of the acting rank's own input or output. Without it (plan files) the length follows from
- * the position, as the file format defines it.
+ * block, so a chunk's place and length follow from the call. A chunk of scratch is only room, and of a peer's input or output the
+ * acting rank knows no lengths: {@link #like} says whose length the data has, in terms of the acting rank's own input or output.
+ * Without it (plan files) the length follows from the position, as the file format defines it.
  *
  * @param rank whose memory
  * @param space which memory
  * @param index first chunk
  * @param count number of chunks
- * @param like for scratch: the chunk of input or output whose length this has
+ * @param like for scratch and for peers' memory: the own chunk of input or output whose length this has
  */
 public record Chunk(
         int rank,

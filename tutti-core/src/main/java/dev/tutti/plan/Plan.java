@@ -25,6 +25,7 @@ public final class Plan {
     private final int root;
     private final Protocol protocol;
     private final int lanes;
+    private final Reach reach;
     private final @Nullable Consumer<RankBuilder> author;
     private final AtomicReferenceArray<@Nullable RankPlan> parts;
 
@@ -35,6 +36,7 @@ public final class Plan {
             int root,
             Protocol protocol,
             int lanes,
+            Reach reach,
             @Nullable Consumer<RankBuilder> author) {
         this.name = Objects.requireNonNull(name, "name");
         this.header = Objects.requireNonNull(header, "header");
@@ -43,6 +45,7 @@ public final class Plan {
         this.root = root;
         this.protocol = Objects.requireNonNull(protocol, "protocol");
         this.lanes = lanes;
+        this.reach = Objects.requireNonNull(reach, "reach");
         this.author = author;
         this.parts = new AtomicReferenceArray<>(ranks);
     }
@@ -61,11 +64,11 @@ public final class Plan {
     public static Plan of(
             String name, Collective collective, int ranks, int root, Protocol protocol, Consumer<RankBuilder> author) {
         Objects.requireNonNull(author, "author");
-        return new Plan(name, PlanHeader.of(collective), ranks, root, protocol, 1, author);
+        return new Plan(name, PlanHeader.of(collective), ranks, root, protocol, 1, Reach.OWN, author);
     }
 
     /**
-     * A plan that is already written.
+     * A plan that is already written. If its operations touch peers' input or output, it is {@link Reach#PEERS}.
      *
      * @param name what messages and pictures call it
      * @param header what it says of itself
@@ -78,11 +81,29 @@ public final class Plan {
         if (parts.isEmpty() || root < 0 || root >= parts.size()) {
             throw new IllegalArgumentException("a plan of " + parts.size() + " ranks with root " + root);
         }
-        Plan plan = new Plan(name, header, parts.size(), root, protocol, 1, null);
+        Reach reach = parts.stream().anyMatch(RankPlan::reachesPeersBuffers) ? Reach.PEERS : Reach.OWN;
+        return written(name, header, root, protocol, reach, parts);
+    }
+
+    private static Plan written(
+            String name, PlanHeader header, int root, Protocol protocol, Reach reach, List<RankPlan> parts) {
+        Plan plan = new Plan(name, header, parts.size(), root, protocol, 1, reach, null);
         for (int rank = 0; rank < parts.size(); rank++) {
             plan.parts.set(rank, parts.get(rank));
         }
         return plan;
+    }
+
+    /**
+     * This plan, saying that its operations touch peers' input or output. It runs only where peers can reach those.
+     *
+     * @param whose who sees to it that peers are inside the operation meanwhile
+     * @return the marked plan
+     */
+    public Plan reaching(Reach whose) {
+        return author != null
+                ? new Plan(name, header, ranks, root, protocol, lanes, whose, author)
+                : written(name, header, root, protocol, whose, all());
     }
 
     /**
@@ -99,13 +120,14 @@ public final class Plan {
             return this;
         }
         if (author != null) {
-            return new Plan(name, header, ranks, root, protocol, times, author);
+            return new Plan(name, header, ranks, root, protocol, times, reach, author);
         }
-        return of(
+        return written(
                 name,
                 header,
                 root,
                 protocol,
+                reach,
                 all().stream().map(part -> Replication.apply(part, times)).toList());
     }
 
@@ -177,6 +199,15 @@ public final class Plan {
     public RankPlan part(int rank) {
         RankPlan known = parts.get(rank);
         return known == null ? write(rank) : known;
+    }
+
+    /**
+     * Whose input and output its operations touch.
+     *
+     * @return {@link Reach#OWN} unless said otherwise
+     */
+    public Reach reach() {
+        return reach;
     }
 
     /**

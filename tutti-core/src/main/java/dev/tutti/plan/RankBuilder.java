@@ -139,6 +139,30 @@ public final class RankBuilder {
     }
 
     /**
+     * A chunk of a peer's input, for plans that {@linkplain Reach reach} there.
+     *
+     * @param peer whose input
+     * @param index chunk, counted over all blocks of the peer's input
+     * @param like chunk of <em>this</em> rank's input or output with the same length
+     * @return the chunk
+     */
+    public Chunk inputOf(int peer, int index, Chunk like) {
+        return peer == rank ? input(index) : new Chunk(peer, Space.INPUT, index, 1, like);
+    }
+
+    /**
+     * A chunk of a peer's output, for plans that {@linkplain Reach reach} there.
+     *
+     * @param peer whose output
+     * @param index chunk, counted over all blocks of the peer's output
+     * @param like chunk of <em>this</em> rank's input or output with the same length
+     * @return the chunk
+     */
+    public Chunk outputOf(int peer, int index, Chunk like) {
+        return peer == rank ? output(index) : new Chunk(peer, Space.OUTPUT, index, 1, like);
+    }
+
+    /**
      * Scratch of this rank that holds data as long as {@code like}.
      *
      * @param slot which chunk of scratch

@@ -7,7 +7,7 @@ package dev.tutti.spi;
  * <pre>
  *       0  reserved
  *     128  finished   launches that this rank has finished          written here, read by ranks about to overwrite a slot
- *     256  position   number of the current operation | state       written here, read by whoever diagnoses a stall
+ *     256  position   current operation | state | left after abort  written here, read by whoever diagnoses a stall
  *     384  abort      0, or who aborted and why                     written by whoever aborts, polled here
  *     512  master     on rank 0 only: the first abort wins          compare-and-set by whoever aborts
  *     640  cause      length, then UTF-8 text                       written here, read by the others after an abort
@@ -15,6 +15,7 @@ package dev.tutti.spi;
  *    8192  inbound    one line pair per (peer, channel):
  *                       +0 count of signals   +16, +24 signature of the even and odd launch
  *                       +32, +40 elements from this pair, where counts differ by pair
+ *                       +48, +56 on channel 0: where the peer's input and output lie, for plans that reach there
  *     ...  packets    two halves by launch parity
  *     ...  scratch    two halves by launch parity                   in memory of its own, made when first needed
  * </pre>
@@ -35,6 +36,8 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int POSITION = 256;
     /** Offset of the state: 0, or 1 when closed. */
     public static final int STATE = POSITION + 8;
+    /** Offset of the word that says that this rank has left its last operation for good, after an abort. */
+    public static final int LEFT = POSITION + 16;
     /** Offset of the abort word. */
     public static final int ABORT = 384;
     /** Offset of the word that decides which abort was first. */
@@ -53,6 +56,8 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int INBOUND = HISTORY + HISTORY_ENTRIES * HISTORY_ENTRY_BYTES;
     /** Offset in an inbound line of the signature of the even launch; the odd one follows. */
     public static final int SIGNATURE = 16;
+    /** Offset in an inbound line of the location of the peer's input; that of its output follows. */
+    public static final int LOCATION = 48;
 
     /**
      * Offset of an inbound channel.

@@ -56,6 +56,7 @@ public final class Tuner {
      * @param bytesPerBlock bytes of the longest block
      * @param ranks how many ranks take part
      * @param ragged whether blocks have different lengths
+     * @param registered whether every rank can reach every other's input and output
      * @param forcedName the algorithm that the user asked for, or null
      * @param forcedProtocol the protocol that the user asked for, or null
      * @return the cheapest algorithm that can do it
@@ -69,6 +70,7 @@ public final class Tuner {
             long bytesPerBlock,
             int ranks,
             boolean ragged,
+            boolean registered,
             @Nullable String forcedName,
             @Nullable Protocol forcedProtocol) {
         List<Algorithm> named = Algorithms.of(collective).stream()
@@ -82,19 +84,26 @@ public final class Tuner {
         boolean packetsFit = forcedProtocol == Protocol.PACKET
                 || (bytesPerBlock <= PACKET_LIMIT_BYTES && ranks <= PACKET_LIMIT_RANKS);
         return named.stream()
-                .filter(each -> canRun(each, op, ragged))
+                .filter(each -> canRun(each, op, ragged, registered))
                 .filter(each -> each.protocol() == Protocol.SIMPLE || packetsFit)
                 .min(Comparator.comparingDouble(each -> each.cost().nanos(ranks, (double) bytesPerBlock, constants)))
                 .orElseThrow(() -> new IllegalArgumentException(
                         asked(forcedName, forcedProtocol) + " cannot run " + collective + " of " + count + " " + type
-                                + (ragged ? " with counts that differ" : "") + (op == null ? "" : " with " + op)
+                                + (ragged ? " with counts that differ" : "")
+                                + (registered || named.stream().noneMatch(Algorithm::direct)
+                                        ? ""
+                                        : " on memory that is not registered")
+                                + (op == null ? "" : " with " + op)
                                 + "; choose another of " + Algorithms.names(collective)));
     }
 
-    private boolean canRun(Algorithm algorithm, @Nullable ReduceOp op, boolean ragged) {
+    private boolean canRun(Algorithm algorithm, @Nullable ReduceOp op, boolean ragged, boolean registered) {
         boolean userFunction = op != null && op.kind() == ReduceOp.Kind.USER;
         boolean inOrder = op != null && !op.isCommutative();
+        // Every rank has its own scalar, and whoever folds a peer's input does not know it.
+        boolean scaled = op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
         return (!ragged || algorithm.ragged())
+                && (!algorithm.direct() || (registered && !scaled))
                 && (addressable || !algorithm.readsPeers())
                 && (!userFunction || algorithm.protocol() == Protocol.SIMPLE)
                 && (!inOrder || algorithm.foldsInRankOrder());

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tutti.Collective;
 import dev.tutti.plan.Code;
+import dev.tutti.plan.Plan;
 import dev.tutti.plan.Protocol;
 import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.Reach;
+import dev.tutti.plan.Space;
 import dev.tutti.plan.verify.Verdict;
 import dev.tutti.plan.verify.Verifier;
 import java.util.Arrays;
@@ -47,6 +50,24 @@ class AlgorithmsTest {
                 .isEmpty();
         assertThat(verdict.status()).as(verdict.reason()).isEqualTo(Verdict.Status.PASS);
         return verdict;
+    }
+
+    /** Where a launch's slots lie depends on how many there are, and every rank must look in the same place. */
+    @ParameterizedTest
+    @MethodSource("algorithms")
+    void shouldTakeAsManySlotsOnEveryRank(Algorithm algorithm) {
+        for (int ranks : RANKS) {
+            for (int root : roots(algorithm, ranks)) {
+                Plan plan = algorithm.plan(ranks, root, 1);
+                assertThat(IntStream.range(0, ranks).mapToObj(plan::rank))
+                        .as("%d ranks, root %d", ranks, root)
+                        .extracting(RankPlan::scratchChunks, RankPlan::packetChunks, RankPlan::chunksPerBlock)
+                        .containsOnly(org.assertj.core.groups.Tuple.tuple(
+                                plan.rank(0).scratchChunks(),
+                                plan.rank(0).packetChunks(),
+                                plan.rank(0).chunksPerBlock()));
+            }
+        }
     }
 
     @ParameterizedTest
@@ -95,7 +116,8 @@ class AlgorithmsTest {
                             .contains(each));
         }
         assertThat(Algorithms.find(Collective.BARRIER, "ring", Protocol.SIMPLE)).isEmpty();
-        assertThat(Algorithms.names(Collective.GATHER)).isEqualTo("linear (simple, packet), tree (simple)");
+        assertThat(Algorithms.names(Collective.GATHER))
+                .isEqualTo("linear (simple, packet), tree (simple), direct (simple), direct-read (simple)");
     }
 
     @Test
@@ -142,6 +164,20 @@ class AlgorithmsTest {
                         .flatMap(op -> op.sources().stream())
                         .anyMatch(chunk -> chunk.rank() != part.rank()));
 
-        assertThat(reads).isEqualTo(algorithm.readsPeers());
+        assertThat(reads && !algorithm.direct()).isEqualTo(algorithm.readsPeers());
+    }
+
+    @ParameterizedTest
+    @MethodSource("algorithms")
+    void shouldTouchOnlyOwnInputAndOutputUnlessDirect(Algorithm algorithm) {
+        Plan plan = algorithm.plan(5, 0, 1);
+        boolean reaches = plan.all().stream()
+                .anyMatch(part -> part.lanes().stream()
+                        .flatMap(List::stream)
+                        .flatMap(op -> Stream.concat(op.sources().stream(), op.destinations().stream()))
+                        .anyMatch(chunk -> chunk.rank() != part.rank() && chunk.space() != Space.SCRATCH));
+
+        assertThat(reaches).isEqualTo(algorithm.direct());
+        assertThat(plan.reach()).isEqualTo(algorithm.direct() ? Reach.GUARDED : Reach.OWN);
     }
 }

@@ -17,6 +17,8 @@ final class Ranks {
             .duration(Config.Key.TIMEOUT)
             .toNanos();
 
+    private static final LocalTransport TRANSPORT = new LocalTransport(1);
+
     /** What a rank does. */
     interface Body {
         void run(Rank rank) throws Exception;
@@ -31,7 +33,7 @@ final class Ranks {
         Rank(int rank, Endpoint endpoint, Function<Call, Plan> chooser) {
             this.rank = rank;
             this.endpoint = endpoint;
-            this.execution = new Execution(endpoint, chooser);
+            this.execution = new Execution(endpoint, chooser, bytes -> TRANSPORT.allocate(rank, bytes));
         }
 
         /** Runs a call as a task in the background would: step by step. */

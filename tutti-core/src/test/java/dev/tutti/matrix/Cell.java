@@ -120,6 +120,12 @@ record Cell(
         if (!blocks && (in == Placement.CONFINED || ((!inPlace || operation.isList()) && out == Placement.CONFINED))) {
             return "confined in the background";
         }
+        if (plan.direct() && !algorithm.equals(AUTO) && (!isRegistered() || operator == Operator.PRE_MUL_SUM)) {
+            return "direct";
+        }
+        if (operation.collective.isRooted() && !inPlace && isAllocated(in) != isAllocated(out)) {
+            return "registered on some ranks only";
+        }
         if (root != 0 && (!operation.collective.isRooted() || root >= ranks)) {
             return "root";
         }
@@ -131,6 +137,15 @@ record Cell(
         }
         long blockCount = Math.max(operation.collective.inputBlocks(ranks), operation.collective.outputBlocks(ranks));
         return ranks * blockCount * count() * type.bytes() > MOST_BYTES ? "too large" : null;
+    }
+
+    /** Whether every rank passes registered memory only. */
+    private boolean isRegistered() {
+        return isAllocated(in) && (inPlace || isAllocated(out)) && !operation.isList();
+    }
+
+    private static boolean isAllocated(Placement placement) {
+        return placement == Placement.ALLOCATED;
     }
 
     @Override

@@ -23,6 +23,12 @@ record Route(Operation operation, String algorithm, String protocol) {
         return List.copyOf(all);
     }
 
+    /** Whether it runs on registered memory only. */
+    boolean isDirect() {
+        return Algorithms.of(operation.collective).stream()
+                .anyMatch(each -> each.direct() && each.name().equals(algorithm));
+    }
+
     @Override
     public String toString() {
         return operation + " " + algorithm + "/" + protocol;

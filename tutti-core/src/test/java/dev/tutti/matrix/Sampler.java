@@ -46,6 +46,15 @@ final class Sampler {
             point[Axis.IN_PLACE.ordinal()] =
                     either ? random.nextInt(2) : route.operation().hasInPlace() ? 1 : 0;
         }
+        if (route.isDirect()) {
+            set(point, fixed, Axis.IN, Placement.ALLOCATED.ordinal());
+            set(point, fixed, Axis.OUT, Placement.ALLOCATED.ordinal());
+        } else if (route.operation().collective.isRooted()
+                && random.nextBoolean()
+                && point[Axis.IN.ordinal()] != point[Axis.OUT.ordinal()]) {
+            // Registered memory on some ranks only is a mismatch.
+            set(point, fixed, Axis.OUT, point[Axis.IN.ordinal()]);
+        }
         if (route.operation() == Operation.BARRIER) {
             set(point, fixed, Axis.TYPE, DataType.INT8.ordinal());
             set(point, fixed, Axis.EXTENT, 0);

@@ -173,7 +173,8 @@ class MemorySafetyTest {
             assertThat(thrownBy(() -> comm.allReduceAsync(buffer, ReduceOp.SUM)))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("closed");
-            world.communicator(1).allReduce(new int[100], ReduceOp.SUM);
+            Communicator other = world.communicator(1);
+            other.allReduce(other.allocate(DataType.INT32, 100), ReduceOp.SUM);
             work.await();
             assertThat(closing.thrown()).isNull();
             buffer.close();

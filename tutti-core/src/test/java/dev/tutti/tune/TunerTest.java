@@ -37,12 +37,14 @@ class TunerTest {
 
     private static Algorithm choose(
             Collective collective, @Nullable ReduceOp op, long bytes, int ranks, boolean ragged) {
-        return tuner(ranks).choose(collective, DataType.FLOAT32, op, bytes / 4, bytes, ranks, ragged, null, null);
+        return tuner(ranks)
+                .choose(collective, DataType.FLOAT32, op, bytes / 4, bytes, ranks, ragged, false, null, null);
     }
 
     private static Algorithm forced(
             Collective collective, long bytes, @Nullable String name, @Nullable Protocol protocol) {
-        return tuner(4).choose(collective, DataType.FLOAT32, ReduceOp.SUM, bytes / 4, bytes, 4, false, name, protocol);
+        return tuner(4).choose(
+                        collective, DataType.FLOAT32, ReduceOp.SUM, bytes / 4, bytes, 4, false, false, name, protocol);
     }
 
     @Test
@@ -130,7 +132,7 @@ class TunerTest {
         Tuner tuner = new Tuner(Constants.of(8, CORES), false);
         for (Collective collective : Collective.values()) {
             for (long bytes : SIZES) {
-                assertThat(tuner.choose(collective, DataType.INT8, null, bytes, bytes, 8, false, null, null)
+                assertThat(tuner.choose(collective, DataType.INT8, null, bytes, bytes, 8, false, false, null, null)
                                 .readsPeers())
                         .isFalse();
             }
@@ -189,8 +191,8 @@ class TunerTest {
     @Test
     void shouldSayWhyWhenForcedToWhatCannotRunTheCall() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() ->
-                        tuner(4).choose(Collective.ALL_REDUCE, DataType.FLOAT32, ORDERED, 2, 8, 4, false, "ring", null))
+                .isThrownBy(() -> tuner(4).choose(
+                                Collective.ALL_REDUCE, DataType.FLOAT32, ORDERED, 2, 8, 4, false, false, "ring", null))
                 .withMessageContaining("'ring' cannot run allReduce of 2 float32 with mine");
     }
 }

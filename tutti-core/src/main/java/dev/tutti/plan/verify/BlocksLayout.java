@@ -9,6 +9,8 @@ import dev.tutti.plan.Space;
 import dev.tutti.plan.verify.Expectation.Purpose;
 import dev.tutti.plan.verify.Script.Span;
 import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sizes as Tutti's own plans have them: blocks of any length cut into chunks; scratch is slots, as long as the chunk that each
@@ -66,14 +68,57 @@ final class BlocksLayout extends Layout {
         return Arrays.stream(blocks, 0, block).sum();
     }
 
-    @Override
-    long granule() {
-        return GRANULE;
+    /** Where part {@code index} of {@code of} begins: on whole granules, the remainder going to the first parts. */
+    private static long cut(long bytes, long index, long of) {
+        long granules = (bytes + GRANULE - 1) / GRANULE;
+        long each = granules / of;
+        long rest = granules % of;
+        return Math.min(bytes, (index * each + Math.min(index, rest)) * GRANULE);
     }
 
     @Override
-    long iterations(int rank, Op.Loop loop) {
-        return (loop.chunks() * slot + loop.unitBytes() - 1) / loop.unitBytes();
+    long unit(Op.Loop loop) {
+        return Math.max(GRANULE, loop.unitBytes());
+    }
+
+    @Override
+    long iterations(Op.Loop loop) {
+        return (loop.chunks() * slot + unit(loop) - 1) / unit(loop);
+    }
+
+    @Override
+    List<Piece> pieces(int actor, Operands operands, @Nullable Loop loop) {
+        return List.of(new Piece(
+                regions(operands.op(), operands.sources(), operands.plainSources(), loop),
+                regions(operands.op(), operands.destinations(), operands.plainDestinations(), loop)));
+    }
+
+    private Region[] regions(Op op, List<Chunk> chunks, int plain, @Nullable Loop loop) {
+        Region[] regions = new Region[chunks.size()];
+        for (int i = 0; i < regions.length; i++) {
+            regions[i] = region(op, chunks.get(i), i >= plain, loop);
+        }
+        return regions;
+    }
+
+    private Region region(Op op, Chunk chunk, boolean packet, @Nullable Loop loop) {
+        Span whole = place(chunk, packet);
+        long offset = whole.offset();
+        long bytes = whole.bytes();
+        Op.Slice slice = op.slice();
+        if (slice != null && bytes >= 0) {
+            long from = cut(bytes, slice.index(), slice.of());
+            bytes = cut(bytes, slice.index() + 1L, slice.of()) - from;
+            offset += from;
+        }
+        if (loop != null && !packet && bytes >= 0) {
+            long along = loop.iteration() * loop.unitBytes();
+            bytes = Math.clamp(bytes - along, 0, loop.unitBytes());
+            offset += along;
+        }
+        return chunk.space() == Space.SCRATCH
+                ? inScratch(chunk.rank(), offset, bytes, packet)
+                : new Region(whole.area(), whole.area(), offset, bytes, packet);
     }
 
     @Override
@@ -81,8 +126,8 @@ final class BlocksLayout extends Layout {
         return LEAD;
     }
 
-    @Override
-    Span place(int actor, Chunk chunk, boolean packet) {
+    /** First byte and length of a chunk, before slices and loops. */
+    private Span place(Chunk chunk, boolean packet) {
         Chunk extent = chunk.extent();
         long bytes = extent.space() == Space.SCRATCH ? -1 : length(extent);
         if (chunk.space() == Space.SCRATCH) {

@@ -3,7 +3,6 @@ package dev.tutti.plan.verify;
 import dev.tutti.plan.Chunk;
 import dev.tutti.plan.Op;
 import dev.tutti.plan.Plan;
-import dev.tutti.plan.Space;
 import dev.tutti.plan.verify.Script.Area;
 import dev.tutti.plan.verify.Script.Span;
 import java.util.ArrayList;
@@ -33,60 +32,52 @@ abstract class Layout {
         this.packets = new int[plan.ranks()][];
     }
 
-    /** How often a loop of a rank goes round. */
-    abstract long iterations(int rank, Op.Loop loop);
+    /**
+     * Operands of one operation, and which of them carry packets.
+     *
+     * @param op the operation
+     * @param sources its sources, or one of them
+     * @param destinations its destinations, or one of them
+     * @param plainSources how many of the sources, from the first, are plain data
+     * @param plainDestinations how many of the destinations are plain data
+     */
+    record Operands(Op op, List<Chunk> sources, List<Chunk> destinations, int plainSources, int plainDestinations) {}
 
-    /** Chunks and slices begin at multiples of this many bytes. */
-    abstract long granule();
+    /** A run of bytes of an operation that is in one piece for every operand. */
+    record Piece(Region[] sources, Region[] destinations) {}
 
-    /** First byte and length of a chunk as an operand of a rank's operation, before slices and loops. */
-    abstract Span place(int actor, Chunk chunk, boolean packet);
+    /** One round of a loop. */
+    record Loop(long iteration, long unitBytes) {}
 
-    /** Length of the ring that loops go round in scratch, or 0 if they do not: then what is found holds for such long messages only. */
-    long ring() {
-        return 0;
-    }
+    /** How often a loop goes round. */
+    abstract long iterations(Op.Loop loop);
+
+    /** How far a loop goes in one round. */
+    abstract long unit(Op.Loop loop);
+
+    /** The pieces of an operation of a rank, in one round of a loop if it is in one. */
+    abstract List<Piece> pieces(int actor, Operands operands, @Nullable Loop loop);
 
     /** Length of the word before packets that carries the call's signature, or 0 if there is none. */
     long lead() {
         return 0;
     }
 
-    /** Where an operand lies in both parities. */
-    final Region region(int actor, Op op, Chunk chunk, boolean packet, @Nullable Loop loop) {
-        Span whole = place(actor, chunk, packet);
-        long offset = whole.offset();
-        long bytes = whole.bytes();
-        Op.Slice slice = op.slice();
-        if (slice != null) {
-            long from = cut(bytes, slice.index(), slice.of());
-            bytes = cut(bytes, slice.index() + 1, slice.of()) - from;
-            offset += from;
+    /** Contents count offsets in 40 bits and ranks in 16. */
+    final void requireModest() {
+        for (Area area : areas) {
+            if (area.bytes() < 0 || area.bytes() >= 1L << 39) {
+                throw new TooLargeException(area.symbol() + " of rank " + area.rank() + " has " + area.bytes() + " bytes");
+            }
         }
-        if (loop != null && !packet) {
-            long along = loop.iteration() * loop.unitBytes();
-            bytes = Math.clamp(bytes - along, 0, loop.unitBytes());
-            offset += chunk.space() == Space.SCRATCH && ring() > 0 ? along % ring() : along;
+        if (plan.ranks() >= 1 << 15) {
+            throw new TooLargeException(plan.ranks() + " ranks");
         }
-        int even = whole.area();
-        int odd = even;
-        if (chunk.space() == Space.SCRATCH) {
-            int[] halves = (packet ? packets : scratch)[chunk.rank()];
-            even = halves[0];
-            odd = halves[1];
-        }
-        return new Region(even, odd, offset, bytes, packet);
     }
 
-    /** One round of a loop. */
-    record Loop(long iteration, long unitBytes) {}
-
-    /** Where part {@code index} of {@code of} begins: on whole granules, the remainder going to the first parts. */
-    final long cut(long bytes, long index, long of) {
-        long granules = (bytes + granule() - 1) / granule();
-        long each = granules / of;
-        long rest = granules % of;
-        return Math.min(bytes, (index * each + Math.min(index, rest)) * granule());
+    final Region inScratch(int rank, long offset, long bytes, boolean packet) {
+        int[] halves = (packet ? packets : scratch)[rank];
+        return new Region(halves[0], halves[1], offset, bytes, packet);
     }
 
     /** Adds both halves of a rank's scratch, or one area that serves as both. */

@@ -37,6 +37,7 @@ final class Lowering {
     private final List<String> semaphoreNames = new ArrayList<>();
     private final int[] firstSemaphore;
     private List<Step> steps = new ArrayList<>();
+    private long emitted;
 
     private Lowering(Plan plan, Layout layout, Findings findings) {
         this.plan = plan;
@@ -53,7 +54,13 @@ final class Lowering {
         }
     }
 
+    /** Steps of all launches together. */
+    private static final long MOST_STEPS = 8L << 20;
+    /** Every lane knows of every lane. */
+    private static final long MOST_PAIRS_OF_LANES = 64L << 20;
+
     static Script lower(Plan plan, Layout layout, Findings findings) {
+        layout.requireModest();
         return new Lowering(plan, layout, findings).script();
     }
 
@@ -78,6 +85,7 @@ final class Lowering {
             }
         }
         firstLane[ranks] = threads.size();
+        requireModest(threads.size());
         Step[][] all = threads.toArray(Step[][]::new);
         requireBalance(all);
         return new Script(
@@ -108,7 +116,16 @@ final class Lowering {
         return halves && plan.ranks() <= 16 ? 4 : 3;
     }
 
+    /** A plan that is too large for a proof is refused before it takes all memory. */
+    private void requireModest(int threads) {
+        if ((long) threads * threads > MOST_PAIRS_OF_LANES || emitted * launches() > MOST_STEPS) {
+            throw new TooLargeException(threads + " lanes and more than " + emitted + " steps in a launch");
+        }
+    }
+
     private Step[] lane(RankPlan part, int lane) {
+        emitted += steps.size();
+        requireModest(lane);
         steps = new ArrayList<>();
         List<Op> ops = part.lanes().get(lane);
         for (int index = 0; index < ops.size(); index++) {
@@ -118,8 +135,11 @@ final class Lowering {
                 op(part, new Step.Place(part.rank(), lane, index, -1, 0, op), null);
                 continue;
             }
-            long rounds = layout.iterations(part.rank(), loop);
+            long rounds = layout.iterations(loop);
             for (int round = 0; round < rounds; round++) {
+                if ((emitted + steps.size()) * launches() > MOST_STEPS) {
+                    throw new TooLargeException("more than " + (emitted + steps.size()) + " steps in a launch");
+                }
                 for (int inner = 0; inner < loop.body().size(); inner++) {
                     op(
                             part,
@@ -130,7 +150,7 @@ final class Lowering {
                                     inner,
                                     round,
                                     loop.body().get(inner)),
-                            new Layout.Loop(round, loop.unitBytes()));
+                            new Layout.Loop(round, layout.unit(loop)));
                 }
             }
         }
@@ -183,33 +203,91 @@ final class Lowering {
         int plainDestinations = op.code().shape() == Code.Shape.PLAIN
                 ? op.destinations().size()
                 : op.code() == Code.UNPACK || op.code().folds() ? 1 : 0;
-        Region[] sources = regions(part, place, op.sources(), plainSources, loop);
-        Region[] destinations = regions(part, place, op.destinations(), plainDestinations, loop);
         if (guarded) {
             requireRules(place);
         }
-        if (layout.lead() > 0) {
-            sign(place, sources, destinations);
-        }
-        boolean pairs = op.code().isPairwise() && sources.length == destinations.length;
-        if (pairs) {
-            for (int i = 0; i < sources.length; i++) {
-                emit(place, new Region[] {sources[i]}, new Region[] {destinations[i]}, raw);
-                if (op.code() != Code.PUT && op.code().signals()) {
-                    signal(
-                            part,
-                            place,
-                            op.channels().get(Math.min(i, op.channels().size() - 1)));
-                }
-            }
+        boolean pairs =
+                op.code().isPairwise() && op.sources().size() == op.destinations().size();
+        if (!pairs) {
+            move(part, place, loop, op.sources(), op.destinations(), plainSources, plainDestinations, raw);
             return;
         }
-        if (op.code().folds() && op.code().shape() == Code.Shape.PACKET && sources.length > 1) {
-            List<Region> inOrder = new ArrayList<>(Arrays.asList(sources).subList(1, sources.length));
-            inOrder.add(Math.min(op.plainPosition(), inOrder.size()), sources[0]);
-            sources = inOrder.toArray(Region[]::new);
+        for (int i = 0; i < op.sources().size(); i++) {
+            List<Chunk> source = op.sources().subList(i, i + 1);
+            List<Chunk> destination = op.destinations().subList(i, i + 1);
+            move(part, place, loop, source, destination, Math.min(1, plainSources), Math.min(1, plainDestinations), raw);
+            if (op.code().signals()) {
+                signal(part, place, op.channels().get(Math.min(i, op.channels().size() - 1)));
+            }
         }
-        emit(place, sources, destinations, raw);
+    }
+
+    private void move(
+            RankPlan part,
+            Step.Place place,
+            Layout.@Nullable Loop loop,
+            List<Chunk> from,
+            List<Chunk> to,
+            int plainSources,
+            int plainDestinations,
+            boolean raw) {
+        Op op = place.op();
+        if (from.isEmpty() || !areThere(place, from) || !areThere(place, to)) {
+            return;
+        }
+        Layout.Operands operands = new Layout.Operands(op, from, to, plainSources, plainDestinations);
+        for (Layout.Piece piece : layout.pieces(part.rank(), operands, loop)) {
+            Region[] sources = piece.sources();
+            Region[] destinations = piece.destinations();
+            requireBounds(place, sources);
+            requireBounds(place, destinations);
+            if (layout.lead() > 0) {
+                sign(place, sources, destinations);
+            }
+            boolean plainFirst = sources.length == from.size();
+            if (plainFirst && op.code().folds() && op.code().shape() == Code.Shape.PACKET && sources.length > 1) {
+                List<Region> inOrder = new ArrayList<>(Arrays.asList(sources).subList(1, sources.length));
+                inOrder.add(Math.min(op.plainPosition(), inOrder.size()), sources[0]);
+                sources = inOrder.toArray(Region[]::new);
+            }
+            emit(place, sources, destinations, raw);
+        }
+    }
+
+    /** Chunks beyond the last have no place at all. */
+    private boolean areThere(Step.Place place, List<Chunk> chunks) {
+        for (Chunk chunk : chunks) {
+            RankPlan owner = chunk.rank() < plan.ranks() ? plan.rank(chunk.rank()) : null;
+            long last = (long) chunk.index() + chunk.count();
+            long room = owner == null
+                    ? 0
+                    : switch (chunk.space()) {
+                        case INPUT -> owner.inputChunks();
+                        case OUTPUT -> owner.outputChunks();
+                        case SCRATCH -> Math.max(owner.scratchChunks(), owner.packetChunks());
+                    };
+            if (last > room) {
+                beyond(place, chunk.toString());
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void requireBounds(Step.Place place, Region[] regions) {
+        for (int i = 0; i < regions.length; i++) {
+            Region region = regions[i];
+            Script.Area area = layout.areas.get(region.even());
+            if (region.bytes() < 0 || region.offset() < 0 || region.offset() + region.bytes() > area.bytes()) {
+                beyond(place, area.symbol() + "@" + area.rank());
+                regions[i] = new Region(region.even(), region.odd(), 0, 0, region.packet());
+            }
+        }
+    }
+
+    private void beyond(Step.Place place, String what) {
+        Step step = Step.data(place, Region.NONE, Region.NONE, "", false);
+        findings.add(Finding.Kind.OUT_OF_BOUNDS, step, place.rank(), what, step + " reaches beyond the end of " + what);
     }
 
     /** The words before packets, which the executor of Tutti's own plans waits for and writes first, even if nothing follows. */
@@ -240,36 +318,14 @@ final class Lowering {
         };
     }
 
-    private Region[] regions(
-            RankPlan part, Step.Place place, List<Chunk> chunks, int plain, Layout.@Nullable Loop loop) {
-        Region[] regions = new Region[chunks.size()];
-        for (int i = 0; i < regions.length; i++) {
-            Chunk chunk = chunks.get(i);
-            Region region = layout.region(part.rank(), place.op(), chunk, i >= plain, loop);
-            long room = layout.areas.get(region.even()).bytes();
-            if (region.bytes() < 0 || region.offset() < 0 || region.offset() + region.bytes() > room) {
-                findings.add(
-                        Finding.Kind.OUT_OF_BOUNDS,
-                        Step.data(place, Region.NONE, Region.NONE, "", false),
-                        part.rank(),
-                        chunk.toString(),
-                        "rank " + part.rank() + " lane " + place.lane() + " op " + place.index() + " [" + place.op()
-                                + "] reaches beyond " + chunk.space().symbol() + " of rank " + chunk.rank());
-                region = new Region(region.even(), region.odd(), 0, 0, region.packet());
-            }
-            regions[i] = region;
-        }
-        return regions;
-    }
-
     private void emit(Step.Place place, Region[] sources, Region[] destinations, boolean raw) {
         Op op = place.op();
         String operator = op.fold() == null ? "" : op.fold().toString();
         Step step = Step.data(place, sources, destinations, operator, raw);
-        if (sources.length == 0) {
+        if (sources.length + destinations.length == 0) {
             return;
         }
-        long bytes = sources[0].bytes();
+        long bytes = (sources.length > 0 ? sources : destinations)[0].bytes();
         for (Region[] operands : List.of(sources, destinations)) {
             for (int i = 0; i < operands.length; i++) {
                 if (operands[i].bytes() != bytes) {

@@ -12,8 +12,6 @@ import java.util.List;
  * threads signal or wait on the same counter in no order, that is noted as not proven.
  */
 final class Meetings {
-    private static final int[] CREDIT = {};
-
     private final Run run;
     private final Counter[] counters;
     private final Counter[] semaphores;
@@ -25,6 +23,8 @@ final class Meetings {
 
     private static final class Counter {
         int value;
+        /** What may be taken before anybody gives. */
+        int credits;
         int lastGiver = Cell.NOBODY;
         int lastGiverClock;
         int lastTaker = Cell.NOBODY;
@@ -51,10 +51,7 @@ final class Meetings {
         Arrays.setAll(semaphores, i -> {
             Counter semaphore = new Counter();
             semaphore.value = script.semaphores[i];
-            for (int k = 0; run.tracking && k < script.semaphores[i]; k++) {
-                semaphore.given.add(CREDIT);
-                semaphore.givers.add(Cell.NOBODY);
-            }
+            semaphore.credits = script.semaphores[i];
             return semaphore;
         });
         this.barriers = new Barrier[script.barriers];
@@ -102,9 +99,11 @@ final class Meetings {
             }
             counter.lastTaker = thread;
             counter.lastTakerClock = run.clocks.own(thread);
-            int[] known = counter.given.remove();
-            int giver = counter.givers.remove();
-            if (giver != Cell.NOBODY) {
+            if (counter.credits > 0) {
+                counter.credits--;
+            } else {
+                int[] known = counter.given.remove();
+                int giver = counter.givers.remove();
                 run.clocks.join(thread, known);
                 if (told.length > 0) {
                     int[] mine = told[step.rank];

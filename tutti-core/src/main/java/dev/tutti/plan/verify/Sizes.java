@@ -4,6 +4,7 @@ import dev.tutti.Collective;
 import dev.tutti.plan.Op;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanHeader;
+import dev.tutti.plan.PlanSizes;
 import dev.tutti.plan.RankPlan;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,9 +12,9 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * One representative of every class of sizes that a plan can tell apart. Without slices and loops a plan is the same for all sizes;
+ * One representative of every class of sizes that a plan can tell apart. Without slices and loops a plan is the same for all sizes that divide evenly;
  * slices can be empty, equal or one granule longer than others; loops go round once, twice or more often, the last time over
- * less, more often than there are credits, or further than a ring of scratch is long.
+ * less, or more often than there are credits. Blocks that do not divide leave chunks short or empty.
  */
 final class Sizes {
     private static final long MOST_ROUNDS = 200;
@@ -26,39 +27,52 @@ final class Sizes {
     }
 
     private static List<Layout> positions(Plan plan) {
-        if (plan.all().stream().allMatch(part -> part.inputChunks() == 0 && part.outputChunks() == 0)) {
+        RankPlan first = plan.rank(0);
+        if (first.inputChunks() == 0 && first.outputChunks() == 0) {
             return List.of();
         }
-        long alignment = plan.header().alignmentBytes();
-        TreeSet<Long> sizes = new TreeSet<>();
-        sizes.add(1L);
+        long granule = PlanSizes.of(plan, 1, 1).granule();
+        Collective collective = plan.header().collective();
+        int inputBlocks = collective == null ? 1 : Math.max(1, collective.inputBlocks(plan.ranks()));
+        int outputBlocks = collective == null ? 1 : Math.max(1, collective.outputBlocks(plan.ranks()));
+        long perBlock = first.inputChunks() > 0 ? first.inputChunks() / inputBlocks : first.outputChunks() / outputBlocks;
+        perBlock = Math.max(1, perBlock);
+        // Chunk lengths in granules.
+        TreeSet<Long> chunks = new TreeSet<>();
+        chunks.add(1L);
         plan.all().stream().flatMap(RankPlan::operations).forEach(op -> {
             Op.Slice slice = op.slice();
             if (slice != null && slice.of() > 1) {
-                sizes.addAll(List.of(2L, 3L, (long) slice.of(), slice.of() + 1L));
+                chunks.addAll(List.of(2L, 3L, (long) slice.of(), slice.of() + 1L));
             }
             Op.Loop loop = op.loop();
             if (loop != null) {
-                loops(plan, loop, alignment, sizes);
+                loops(plan, loop, granule, chunks);
             }
         });
-        long least = leastGranules(plan, alignment);
-        TreeSet<Long> legal = new TreeSet<>();
+        TreeSet<Long> sizes = new TreeSet<>();
+        for (long chunk : chunks) {
+            sizes.add(chunk * granule * perBlock);
+        }
+        // Too little for all chunks, and chunks of different lengths with the last one clipped.
+        sizes.add(1L);
+        sizes.add((perBlock + 1) * granule + 1);
+        long blocks = collective == Collective.ALL_GATHER || first.inputChunks() == 0 ? outputBlocks : inputBlocks;
+        long least = Math.max(0, plan.header().minBytes()) / blocks / (granule * perBlock) * (granule * perBlock);
+        List<Layout> layouts = new ArrayList<>();
         for (long size : sizes) {
-            long granules = size + least - 1;
-            if (plan.header().admits(messageChunks(plan) * granules * alignment)) {
-                legal.add(granules);
+            long bytes = size + least;
+            if (plan.header().admits(blocks * bytes)) {
+                layouts.add(new PositionsLayout(plan, bytes));
             }
         }
-        if (legal.isEmpty()) {
-            legal.add(least);
+        if (layouts.isEmpty()) {
+            layouts.add(new PositionsLayout(plan, Math.max(1, least)));
         }
-        List<Layout> layouts = new ArrayList<>();
-        legal.forEach(granules -> layouts.add(new PositionsLayout(plan, granules * alignment)));
         return layouts;
     }
 
-    private static void loops(Plan plan, Op.Loop loop, long alignment, TreeSet<Long> sizes) {
+    private static void loops(Plan plan, Op.Loop loop, long granule, TreeSet<Long> chunks) {
         long unit = Math.max(1, loop.unitBytes());
         long perChunk = Math.max(1, loop.chunks());
         long credits = plan.all().stream()
@@ -70,28 +84,11 @@ final class Sizes {
         if (credits > 1 && credits < MOST_ROUNDS) {
             rounds.add(credits + 2);
         }
-        long ring = PositionsLayout.sharedChunk(plan);
-        if (ring > 0 && ring / unit < MOST_ROUNDS) {
-            rounds.add(ring / unit + 2);
-        }
         for (long round : rounds) {
-            long bytes = round * unit / perChunk;
-            sizes.add(Math.max(1, bytes / alignment));
-            sizes.add(Math.max(1, bytes / alignment) + 1);
+            long granules = Math.max(1, round * unit / perChunk / granule);
+            chunks.add(granules);
+            chunks.add(granules + 1);
         }
-    }
-
-    private static long messageChunks(Plan plan) {
-        RankPlan first = plan.rank(0);
-        boolean output = plan.header().collective() == Collective.ALL_GATHER || first.inputChunks() == 0;
-        return Math.max(1, output ? first.outputChunks() : first.inputChunks());
-    }
-
-    /** The shortest chunk that the plan admits, in granules. */
-    private static long leastGranules(Plan plan, long alignment) {
-        long chunk = messageChunks(plan) * alignment;
-        long least = plan.header().minBytes();
-        return least <= 0 ? 1 : Math.max(1, Long.divideUnsigned(least + chunk - 1, chunk));
     }
 
     private static List<Layout> blocks(Plan plan, boolean ragged) {

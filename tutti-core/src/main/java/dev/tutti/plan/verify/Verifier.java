@@ -44,16 +44,14 @@ public final class Verifier {
      * @return what it is worth
      */
     public static Verdict check(Plan plan, boolean ragged) {
-        List<Layout> layouts = Sizes.of(plan, ragged);
+        List<Layout> layouts;
+        try {
+            layouts = Sizes.of(plan, ragged);
+        } catch (IllegalArgumentException noSizes) {
+            return notExecutable(String.valueOf(noSizes.getMessage()));
+        }
         if (layouts.isEmpty()) {
-            return new Verdict(
-                    Status.NOT_EXECUTABLE,
-                    "input_chunks and output_chunks are both 0: no chunk size",
-                    List.of(),
-                    List.of(),
-                    0,
-                    true,
-                    true);
+            return notExecutable("input_chunks and output_chunks are both 0: no chunk size");
         }
         boolean computes = layouts.getFirst().expectation != null;
         List<Finding> findings = new ArrayList<>();
@@ -63,11 +61,20 @@ public final class Verifier {
         boolean rankOrder = true;
         for (Layout layout : layouts) {
             Findings found = new Findings();
-            Script script = Lowering.lower(plan, layout, found);
+            Script script;
+            try {
+                script = Lowering.lower(plan, layout, found);
+            } catch (TooLargeException large) {
+                unproven.add("too large to prove with " + layout.label + ": " + large.getMessage());
+                continue;
+            }
             Run run = new Run(script, true, found);
             Replay.inTurn(run);
             if (found.isEmpty() && !found.unproven().isEmpty()) {
                 explore(script, found);
+                if (found.isEmpty()) {
+                    notes.add("right under " + TRIES + " schedules with " + layout.label);
+                }
             }
             sameBits &= found.sameBits;
             rankOrder &= found.rankOrder;
@@ -77,10 +84,7 @@ public final class Verifier {
                 boolean grave = computes
                         || finding.kind() == Finding.Kind.DEADLOCK
                         || finding.kind() == Finding.Kind.OUT_OF_BOUNDS;
-                if (layout.ring() > 0) {
-                    notes.add("only where chunks are longer than the " + layout.ring()
-                            + " bytes that shared scratch has for each: " + finding);
-                } else if (grave) {
+                if (grave) {
                     findings.add(finding);
                 } else {
                     notes.add(finding.toString());
@@ -95,6 +99,10 @@ public final class Verifier {
         }
         findings.sort((a, b) -> a.kind().compareTo(b.kind()));
         return verdict(plan, layouts.size(), computes, findings, notes, unproven, sameBits, rankOrder);
+    }
+
+    private static Verdict notExecutable(String reason) {
+        return new Verdict(Status.NOT_EXECUTABLE, reason, List.of(), List.of(), 0, true, true);
     }
 
     private static void explore(Script script, Findings found) {
@@ -114,10 +122,10 @@ public final class Verifier {
             boolean rankOrder) {
         Status status = !findings.isEmpty()
                 ? Status.FAIL
-                : !unproven.isEmpty() && computes ? Status.NOT_PROVEN : computes ? Status.PASS : Status.RUNS;
+                : !unproven.isEmpty() ? Status.NOT_PROVEN : computes ? Status.PASS : Status.RUNS;
         String reason = switch (status) {
             case FAIL -> findings.getFirst().toString();
-            case NOT_PROVEN -> unproven.iterator().next() + "; right under " + TRIES + " schedules";
+            case NOT_PROVEN -> unproven.iterator().next();
             case PASS ->
                 "proven for all schedules and " + classes + (classes == 1 ? " class" : " classes") + " of sizes";
             default -> "ends under all schedules; '" + plan.header().purpose() + "' computes nothing to compare";

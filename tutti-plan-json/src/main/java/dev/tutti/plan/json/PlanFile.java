@@ -2,6 +2,7 @@ package dev.tutti.plan.json;
 
 import dev.tutti.plan.Plan;
 import java.io.ByteArrayInputStream;
+import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -81,11 +82,11 @@ public final class PlanFile {
     }
 
     private static Plan parse(InputStream in) {
-        try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), in)) {
+        try (JsonParser parser = open(in)) {
             try {
                 return new PlanLinker(new PlanReader(parser).read()).link();
             } catch (JacksonIOException unreadable) {
-                throw new UncheckedIOException(unreadable.getCause());
+                throw explain(unreadable);
             } catch (StreamConstraintsException limit) {
                 throw new PlanFormatException(
                         PlanReader.path(parser.streamReadContext()), limit.getOriginalMessage(), limit);
@@ -98,5 +99,23 @@ public final class PlanFile {
                         broken);
             }
         }
+    }
+
+    private static JsonParser open(InputStream in) {
+        try {
+            return JSON.createParser(ObjectReadContext.empty(), in);
+        } catch (JacksonIOException unreadable) {
+            throw explain(unreadable);
+        }
+    }
+
+    /** Bytes that are no text come as failures to read; those are the file's fault. */
+    private static RuntimeException explain(JacksonIOException unreadable) {
+        IOException cause = unreadable.getCause();
+        boolean noText = cause instanceof CharConversionException
+                || String.valueOf(cause.getMessage()).contains("UCS-4");
+        return noText
+                ? new PlanFormatException("", "not text: " + cause.getMessage(), cause)
+                : new UncheckedIOException(cause);
     }
 }

@@ -1,0 +1,93 @@
+package dev.tutti.exec;
+
+import dev.tutti.memory.Memory;
+import dev.tutti.memory.Operand;
+import dev.tutti.spi.Fabric;
+import dev.tutti.spi.RegionLayout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where peers' inputs and outputs lie while a launch reaches into them.
+ *
+ * <pre>
+ *   publish   where my input and output lie, into the line of my channel 0 at each peer     plain stores
+ *   SIGNAL    on any channel, by the plan or by the meeting that the executor puts before    releases them
+ *   WAIT      for the peer, its signature compared                                           acquires them
+ *   ARRIVE    operands in the peer's memory become addresses
+ *   ...
+ *   SIGNAL, WAIT   the peer has done what it does here: the call may return
+ * </pre>
+ *
+ * The places are written again only in a later launch, which a rank enters after whoever reads them has left this one.
+ */
+final class PeerBuffers {
+    private final Endpoint endpoint;
+    private @Nullable Program program;
+    private boolean reached;
+
+    PeerBuffers(Endpoint endpoint) {
+        this.endpoint = endpoint;
+    }
+
+    /** Tells peers, before the first signal of a launch, where this rank's memory for it lies. */
+    void publish(Program current, Operand input, long inputAddress, Operand output, long outputAddress) {
+        program = current;
+        reached = true;
+        long in = location(input, inputAddress);
+        long out = location(output, outputAddress);
+        for (int peer : current.told) {
+            long line = endpoint.outbound(peer, 0) + RegionLayout.LOCATION;
+            Memory.putLong(line, in);
+            Memory.putLong(line + 8, out);
+        }
+    }
+
+    private long location(Operand operand, long address) {
+        return operand.isPresent() ? endpoint.fabric.location(address, operand.bytes()) : Fabric.NOWHERE;
+    }
+
+    /** Binds what a lane reaches in peers' memory. Everybody whom it reaches has been waited for. */
+    void arrive(int lane) {
+        Program current = java.util.Objects.requireNonNull(program);
+        long[] from = current.symbolic[lane];
+        long[] to = current.bound((int) endpoint.launch & 1)[lane];
+        int pc = 0;
+        while (pc < from.length) {
+            long header = from[pc];
+            int next = pc + Records.words(header);
+            if (Records.hasOperands(header)) {
+                for (int i = pc + Records.OPERANDS; i < next; i++) {
+                    if (isPeers(from[i], endpoint.rank)) {
+                        to[i] = address(from[i]);
+                    }
+                }
+            }
+            pc = next;
+        }
+    }
+
+    /** Whether an operand is a peer's input or output. */
+    static boolean isPeers(long operand, int rank) {
+        return Records.base(operand) <= Records.OUTPUT && Records.rank(operand) != rank;
+    }
+
+    private long address(long operand) {
+        int peer = Records.rank(operand);
+        boolean input = Records.base(operand) == Records.INPUT;
+        long location = Memory.getLong(endpoint.inbound(peer, 0) + RegionLayout.LOCATION + (input ? 0 : 8));
+        if (location == Fabric.NOWHERE) {
+            throw endpoint.stall.unreachable(peer, input ? "input" : "output");
+        }
+        return endpoint.fabric.address(peer, location) + Records.offset(operand);
+    }
+
+    /** The launch is over, and nobody touches this rank's memory any more. */
+    void finished() {
+        reached = false;
+    }
+
+    /** Whether a launch has told peers where this rank's memory lies and is not over. */
+    boolean isReached() {
+        return reached;
+    }
+}

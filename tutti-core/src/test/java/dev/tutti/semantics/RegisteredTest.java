@@ -1,0 +1,199 @@
+package dev.tutti.semantics;
+
+import static dev.tutti.semantics.Outcomes.config;
+import static dev.tutti.semantics.Outcomes.thrownBy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tutti.Buffer;
+import dev.tutti.CollectiveTimeoutException;
+import dev.tutti.Communicator;
+import dev.tutti.Config;
+import dev.tutti.DataType;
+import dev.tutti.MismatchException;
+import dev.tutti.ReduceFunction;
+import dev.tutti.ReduceOp;
+import dev.tutti.TuttiException;
+import dev.tutti.Work;
+import dev.tutti.World;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Memory from {@code comm.allocate}, which peers read and write where it lies. */
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class RegisteredTest {
+    private static final int COUNT = 50_000;
+    private static final int POISON = 0xDEADBEEF;
+
+    private static Config direct(String timeout) {
+        return config(Config.Key.ALGO, "direct").with(Config.Key.TIMEOUT, timeout);
+    }
+
+    private static void fill(Buffer buffer, int value) {
+        MemorySegment memory = buffer.segment();
+        for (long i = 0; i < buffer.count(); i++) {
+            memory.setAtIndex(ValueLayout.JAVA_INT, i, value);
+        }
+    }
+
+    private static void assertFilled(Buffer buffer, int value) {
+        assertThat(Arrays.stream(buffer.segment().toArray(ValueLayout.JAVA_INT)))
+                .allMatch(each -> each == value);
+    }
+
+    @Test
+    void shouldBeRegisteredWhenAllocatedOrPartOfIt() {
+        World.local(1).run(comm -> {
+            Buffer buffer = comm.allocate(DataType.FLOAT64, 10);
+            assertThat(buffer.isRegistered()).isTrue();
+            assertThat(buffer.slice(2, 3).isRegistered()).isTrue();
+            assertThat(Buffer.of(new float[3]).isRegistered()).isFalse();
+            assertThat(Buffer.of(buffer.segment(), DataType.FLOAT64).isRegistered())
+                    .isFalse();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 8, COUNT})
+    void shouldSayWhoPassedWhatWhenOnlySomeAreRegistered(int count) {
+        Outcomes outcomes = Outcomes.of(3, comm -> {
+            Buffer buffer = comm.rank() == 1 ? Buffer.of(new int[count]) : comm.allocate(DataType.INT32, count);
+            comm.allReduce(buffer, ReduceOp.SUM);
+            comm.barrier();
+        });
+        outcomes.assertAll(
+                MismatchException.class,
+                "rank 1 called allReduce of " + count + " int32 sum",
+                "called allReduce of " + count + " int32 sum on registered buffers",
+                "either all ranks pass memory from comm.allocate or none does");
+    }
+
+    @Test
+    void shouldAgreeWhenARankWorksInPlaceAndOthersDoNot() {
+        World.local(4).config(direct("10s")).run(comm -> {
+            Buffer in = comm.allocate(DataType.INT32, COUNT);
+            Buffer out = comm.rank() % 2 == 0 ? in : comm.allocate(DataType.INT32, COUNT);
+            for (int round = 0; round < 20; round++) {
+                fill(in, comm.rank() + round);
+                comm.allReduce(in, out, ReduceOp.SUM);
+                assertFilled(out, 6 + 4 * round);
+                comm.allToAll(in, out);
+                fill(out, POISON);
+            }
+        });
+    }
+
+    /** A rank in place has a copy of its input where peers reach it. */
+    @Test
+    void shouldExchangeBlocksWhenAllToAllIsInPlaceOnSomeRanks() {
+        World.local(3).config(direct("10s")).run(comm -> {
+            for (int block : new int[] {1, 7, 1000, 33}) {
+                Buffer in = comm.allocate(DataType.INT32, 3L * block);
+                Buffer out = comm.rank() == 1 ? in : comm.allocate(DataType.INT32, 3L * block);
+                for (int peer = 0; peer < 3; peer++) {
+                    fill(in.slice((long) peer * block, block), 10 * comm.rank() + peer);
+                }
+                comm.allToAll(in, out);
+                for (int peer = 0; peer < 3; peer++) {
+                    assertFilled(out.slice((long) peer * block, block), 10 * peer + comm.rank());
+                }
+            }
+        });
+    }
+
+    @Test
+    void shouldWorkWithEveryCommunicatorOfTheWorldWhenAllocatedByOne() {
+        World.local(4).config(direct("10s")).run(comm -> {
+            Buffer buffer = comm.allocate(DataType.INT32, COUNT);
+            Communicator pairs = comm.split(comm.rank() / 2, -comm.rank());
+            fill(buffer, 1 + comm.rank());
+            pairs.allReduce(buffer, ReduceOp.SUM);
+            assertFilled(buffer, comm.rank() < 2 ? 3 : 7);
+            pairs.close();
+            comm.allReduce(buffer, ReduceOp.SUM);
+            assertFilled(buffer, 20);
+            buffer.close();
+        });
+    }
+
+    @Test
+    void shouldLeaveMemoryAloneWhenACallHasFailed() {
+        ReduceOp failing = ReduceOp.of(new ReduceFunction("failing", DataType.INT32, true, (_, _, _) -> {
+            throw new IllegalStateException("no");
+        }));
+        List<Buffer> all = new CopyOnWriteArrayList<>();
+        Outcomes outcomes = Outcomes.of(4, direct("10s"), comm -> {
+            Buffer buffer = comm.allocate(DataType.INT32, COUNT);
+            all.add(buffer);
+            try {
+                if (comm.rank() == 2) {
+                    comm.allReduceAsync(buffer, failing).await();
+                } else {
+                    comm.allReduce(buffer, failing);
+                }
+            } finally {
+                fill(buffer, POISON);
+            }
+        });
+        outcomes.assertAll(TuttiException.class, "the reduce function threw");
+        all.forEach(buffer -> {
+            assertFilled(buffer, POISON);
+            buffer.close();
+            assertThat(buffer.segment().scope().isAlive()).isFalse();
+        });
+    }
+
+    /** A peer that hangs in the middle of writing here: the call ends, and the memory stays for when it goes on. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldKeepMemoryWhenAPeerMayStillWriteIt(boolean started) {
+        CountDownLatch over = new CountDownLatch(2);
+        Outcomes outcomes = Outcomes.of(3, direct("500ms"), comm -> {
+            ReduceOp hanging = ReduceOp.of(new ReduceFunction("hanging", DataType.INT32, true, (_, _, _) -> {
+                if (comm.rank() == 2) {
+                    awaitQuietly(over);
+                }
+            }));
+            Buffer buffer = comm.allocate(DataType.INT32, COUNT);
+            Throwable thrown = thrownBy(() -> {
+                if (started && comm.rank() < 2) {
+                    Work work = comm.allReduceAsync(buffer, hanging);
+                    work.await();
+                } else {
+                    comm.allReduce(buffer, hanging);
+                }
+                return null;
+            });
+            buffer.close();
+            assertThat(buffer.segment().scope().isAlive()).isEqualTo(comm.rank() < 2);
+            over.countDown();
+            throw (TuttiException) thrown;
+        });
+        outcomes.assertAll(CollectiveTimeoutException.class, "allReduce of 50000 int32");
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void shouldTakeAnotherAlgorithmWhenMemoryIsNotRegistered() {
+        World.local(2).config(direct("10s")).run(comm -> {
+            int[] x = {comm.rank() + 1};
+            comm.allReduce(x, ReduceOp.SUM);
+            assertThat(x).containsExactly(3);
+        });
+    }
+}
