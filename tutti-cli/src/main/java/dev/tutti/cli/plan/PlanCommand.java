@@ -31,7 +31,9 @@ public final class PlanCommand implements Runnable {
         return new CommandLine(new PlanCommand())
                 .addSubcommand(new PlanRunCommand(out, err))
                 .addSubcommand(new CheckCommand(out, err))
-                .addSubcommand(new SimulateCommand(out, err));
+                .addSubcommand(new ShowCommand(out, err))
+                .addSubcommand(new SimulateCommand(out, err))
+                .addSubcommand(new CalibrateCommand(out, err));
     }
 
     @Override
