@@ -17,26 +17,31 @@ module dev.tutti.core {
     // For Tutti's own modules. A package can stand here once it has a class.
     exports dev.tutti.algorithm to
             dev.tutti.cli,
+            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.bootstrap to
             dev.tutti.cli;
     exports dev.tutti.channel to
             dev.tutti.cli,
+            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.data to
             dev.tutti.cli,
+            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.exec to
             dev.tutti.cli,
+            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.health to
             dev.tutti.cli;
     exports dev.tutti.memory to
             dev.tutti.cli,
+            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.posix to
@@ -45,6 +50,7 @@ module dev.tutti.core {
             dev.tutti.stress;
     exports dev.tutti.reduce to
             dev.tutti.cli,
+            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.transport.shm to
@@ -53,6 +59,7 @@ module dev.tutti.core {
             dev.tutti.stress;
     exports dev.tutti.transport.local to
             dev.tutti.cli,
+            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
 }

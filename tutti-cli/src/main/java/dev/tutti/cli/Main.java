@@ -1,5 +1,6 @@
 package dev.tutti.cli;
 
+import dev.tutti.cli.doctor.DoctorCommand;
 import dev.tutti.cli.perf.ExitCode;
 import dev.tutti.cli.perf.PerfCommand;
 import dev.tutti.cli.plan.PlanCommand;
@@ -29,7 +30,8 @@ import picocli.CommandLine.Spec;
             "  tutti run -n 4 -- java -cp app.jar Main",
             "                                four processes that find each other",
             "  tutti perf all_reduce         how fast four threads of this machine combine arrays",
-            "  tutti perf --help             everything that can be measured"
+            "  tutti perf --help             everything that can be measured",
+            "  tutti doctor                  what of this machine can be used"
         })
 public final class Main implements Runnable {
     @Spec
@@ -61,7 +63,8 @@ public final class Main implements Runnable {
         CommandLine tutti = new CommandLine(new Main())
                 .addSubcommand(run)
                 .addSubcommand(new PerfCommand(out, err, environment, List.of(arguments)))
-                .addSubcommand(PlanCommand.of(out, err));
+                .addSubcommand(PlanCommand.of(out, err))
+                .addSubcommand(new DoctorCommand(out));
         tutti.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8));
         tutti.setParameterExceptionHandler((exception, given) -> {
             err.println(Mistakes.explain(exception));

@@ -4,6 +4,7 @@ import dev.tutti.Collective;
 import dev.tutti.DataType;
 import dev.tutti.ReduceFunction;
 import dev.tutti.ReduceOp;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What ranks must agree on, packed. The meta word is readable again, for messages; the 32-bit digest travels with the first
@@ -23,14 +24,17 @@ public final class Signature {
     private Signature() {}
 
     static long meta(Call call) {
-        ReduceOp op = call.op();
+        return meta(call.collective(), call.type(), call.op(), call.root()) | (call.isRegistered() ? REGISTERED : 0);
+    }
+
+    /** What ranks must agree on beside counts, of a call on memory that is not registered. */
+    public static long meta(Collective collective, DataType type, @Nullable ReduceOp op, int root) {
         long operator = op == null ? NO_OPERATOR : op.kind().ordinal();
         long name = op == null || op.function() == null ? 0 : digest(op.function());
-        return call.collective().ordinal()
-                | (call.isRegistered() ? REGISTERED : 0)
-                | ((long) call.type().ordinal() << 8)
+        return collective.ordinal()
+                | ((long) type.ordinal() << 8)
                 | (operator << 16)
-                | ((long) (call.root() & 0xFFFF) << 24)
+                | ((long) (root & 0xFFFF) << 24)
                 | (name << 40);
     }
 

@@ -1,0 +1,204 @@
+package dev.tutti.cuda;
+
+import dev.tutti.MismatchException;
+import dev.tutti.cuda.driver.Streams;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls of several ranks that one thread makes together: none waits for another of the same group. Sends and receives of a group
+ * that match are one launch; so is each collective. A group can be run again and again; then nothing is worked out anew.
+ *
+ * {@snippet :
+ * CudaGroup step = world.group();
+ * for (int rank = 0; rank < world.size(); rank++) {
+ *     step.add(world.communicator(rank), CudaCall.allReduce(in[rank], out[rank], ReduceOp.SUM));
+ * }
+ * step.run().await();
+ * }
+ */
+public final class CudaGroup implements AutoCloseable {
+    private final CudaWorld world;
+    private final List<Entry> entries = new ArrayList<>();
+    private boolean ran;
+    private @Nullable Fused fused;
+
+    private record Entry(CudaCommunicator communicator, CudaCall call) {}
+
+    CudaGroup(CudaWorld world) {
+        this.world = world;
+    }
+
+    /**
+     * Adds a call.
+     *
+     * @param communicator whose
+     * @param call that rank's part
+     * @return this
+     */
+    public CudaGroup add(CudaCommunicator communicator, CudaCall call) {
+        if (communicator.world() != world) {
+            throw new IllegalArgumentException("the rank is of another world");
+        }
+        world.check(communicator.rank(), call);
+        entries.add(new Entry(communicator, call));
+        drop();
+        return this;
+    }
+
+    /**
+     * Makes all the calls.
+     *
+     * @return what to wait for: the end of the last of them
+     */
+    public CudaWork run() {
+        CudaStream stream = begin();
+        if (stream != null) {
+            launchAll(stream);
+            Completion end = stream.isCapturing() ? null : world.completion(stream.handle());
+            return new CudaWork(end, world.notice(), world.timeoutNanos(), entries.size() + " ranks' " + calls()[0]);
+        }
+        return runApart();
+    }
+
+    /**
+     * Makes all the calls and notes no end: wait for the streams instead. With all ranks of the world here and one stream for all of
+     * them, this is one launch and nothing else.
+     */
+    public void enqueue() {
+        CudaStream stream = begin();
+        if (stream != null) {
+            launchAll(stream);
+        } else {
+            runApart();
+        }
+    }
+
+    /** The stream of all ranks if the whole group is one collective of all ranks in it, else null. */
+    private @Nullable CudaStream begin() {
+        ran = true;
+        if (entries.isEmpty()) {
+            throw new IllegalStateException("the group is empty");
+        }
+        world.requireActive();
+        world.device().enter();
+        if (entries.size() != world.size()) {
+            return null;
+        }
+        CudaStream stream = entries.getFirst().communicator().stream();
+        for (int rank = 0; rank < entries.size(); rank++) {
+            Entry entry = entries.get(rank);
+            if (entry.communicator().rank() != rank
+                    || entry.call().collective == null
+                    || entry.communicator().stream().handle() != stream.handle()
+                    || !entry.communicator().isAt(entries.getFirst().communicator())) {
+                return null;
+            }
+        }
+        return stream;
+    }
+
+    private void launchAll(CudaStream stream) {
+        Fused ready = fused;
+        if (ready == null) {
+            CudaCall[] calls = calls();
+            Mismatch.check(entries.getFirst().communicator().number() + 1, calls).ifPresent(text -> {
+                RuntimeException mismatch = new MismatchException(text, null);
+                world.abort(mismatch);
+                throw mismatch;
+            });
+            ready = Fused.of(world.device(), calls, world.functions());
+            fused = ready;
+        } else {
+            for (int i = 0; i < entries.size(); i++) {
+                entries.get(i).call().requireOpen();
+            }
+        }
+        for (int i = 0; i < entries.size(); i++) {
+            entries.get(i).communicator().nextNumber();
+        }
+        ready.launch(stream.handle());
+    }
+
+    private CudaCall[] calls() {
+        return entries.stream().map(Entry::call).toArray(CudaCall[]::new);
+    }
+
+    private CudaWork runApart() {
+        Map<Long, Long> ready = readyEvents();
+        List<Round> rounds = new ArrayList<>(entries.size());
+        List<Messages.End> ends = new ArrayList<>();
+        List<Messages.Pair> pairs = new ArrayList<>();
+        for (Entry entry : entries) {
+            CudaStream stream = entry.communicator().stream();
+            int rank = entry.communicator().rank();
+            if (entry.call().collective != null) {
+                rounds.add(world.post(
+                        entry.communicator().nextNumber(),
+                        new Round.Post(rank, entry.call(), stream, ready.getOrDefault(stream.handle(), 0L))));
+            } else {
+                long event = world.events().take();
+                Streams.record(event, stream.handle());
+                Messages.End end = new Messages.End(rank, entry.call(), stream, event);
+                ends.add(end);
+                Messages.Pair pair = world.messages().offer(end);
+                if (pair != null) {
+                    pairs.add(pair);
+                }
+            }
+        }
+        if (!pairs.isEmpty()) {
+            world.messages().launch(pairs, pairs.getFirst().receiver().stream);
+        }
+        return finish(rounds, ends);
+    }
+
+    private CudaWork finish(List<Round> rounds, List<Messages.End> ends) {
+        CudaWork last = null;
+        int round = 0;
+        int end = 0;
+        for (Entry entry : entries) {
+            last = entry.call().collective == null
+                    ? world.messages().finish(ends.get(end++))
+                    : entry.communicator().finish(rounds.get(round++), entry.call(), entry.communicator().stream());
+        }
+        return java.util.Objects.requireNonNull(last);
+    }
+
+    /** One event per stream; none if all ranks of the world are here and share one. */
+    private Map<Long, Long> readyEvents() {
+        Map<Long, CudaCommunicator> streams = new LinkedHashMap<>();
+        for (Entry entry : entries) {
+            streams.putIfAbsent(entry.communicator().stream().handle(), entry.communicator());
+        }
+        Map<Long, Long> events = new HashMap<>();
+        boolean onlyHere = streams.size() == 1 && entries.size() >= world.size();
+        if (!onlyHere) {
+            streams.forEach((handle, owner) -> events.put(handle, owner.ready(owner.stream())));
+        }
+        return events;
+    }
+
+    /** Runs the group if nobody has, and waits for its end. */
+    @Override
+    public void close() {
+        if (!ran && !entries.isEmpty()) {
+            run().await();
+        }
+        drop();
+    }
+
+    private void drop() {
+        if (fused != null) {
+            if (fused.hasTables()) {
+                world.device().synchronise();
+            }
+            fused.close();
+            fused = null;
+        }
+    }
+}

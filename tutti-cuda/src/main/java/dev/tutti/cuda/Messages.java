@@ -1,0 +1,175 @@
+package dev.tutti.cuda;
+
+import dev.tutti.AbortedException;
+import dev.tutti.CollectiveTimeoutException;
+import dev.tutti.MismatchException;
+import dev.tutti.cuda.driver.Streams;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends and receives between ranks of a world: matched in order per pair; whoever comes second copies, on its stream, after what
+ * was in the other's.
+ */
+final class Messages {
+    private final CudaWorld world;
+    /** Per pair, ends that wait for the other; only sends or only receives. */
+    private final Map<Long, ArrayDeque<End>> waiting = new HashMap<>();
+
+    Messages(CudaWorld world) {
+        this.world = world;
+    }
+
+    /** One side of a message. */
+    static final class End {
+        final int rank;
+        final CudaCall call;
+        final CudaStream stream;
+        final long ready;
+        @Nullable Completion completion;
+        long on;
+        long captured;
+        boolean launched;
+
+        End(int rank, CudaCall call, CudaStream stream, long ready) {
+            this.rank = rank;
+            this.call = call;
+            this.stream = stream;
+            this.ready = ready;
+        }
+    }
+
+    /** Two sides that have found each other. */
+    record Pair(End sender, End receiver) {}
+
+    /** Brings one end and waits until the message is in both streams. */
+    CudaWork run(int rank, CudaCall call, CudaStream stream) {
+        long ready = world.events().take();
+        Streams.record(ready, stream.handle());
+        End end = new End(rank, call, stream, ready);
+        Pair pair = offer(end);
+        if (pair != null) {
+            launch(List.of(pair), stream);
+        }
+        return finish(end);
+    }
+
+    /** Finds the other end, or leaves this one for it. */
+    synchronized @Nullable Pair offer(End end) {
+        int from = end.call.sends ? end.rank : end.call.root;
+        int to = end.call.sends ? end.call.root : end.rank;
+        ArrayDeque<End> queue =
+                waiting.computeIfAbsent((long) from * world.size() + to, key -> new ArrayDeque<>());
+        End other = queue.peek();
+        if (other == null || other.call.sends == end.call.sends) {
+            queue.add(end);
+            return null;
+        }
+        queue.remove();
+        return end.call.sends ? new Pair(end, other) : new Pair(other, end);
+    }
+
+    /** Copies on a stream after what was in all the streams, in as few launches as possible. */
+    void launch(List<Pair> pairs, CudaStream on) {
+        try {
+            List<Fused.Copy> copies = new ArrayList<>();
+            on.enter();
+            for (Pair pair : pairs) {
+                requireFit(pair);
+                for (End end : List.of(pair.sender(), pair.receiver())) {
+                    if (end.stream.handle() != on.handle()) {
+                        Streams.await(on.handle(), end.ready, 0);
+                    }
+                }
+                copies.add(new Fused.Copy(
+                        Objects.requireNonNull(pair.sender().call.in).pointer(),
+                        Objects.requireNonNull(pair.receiver().call.out).pointer(),
+                        pair.sender().call.in.bytes()));
+            }
+            Fused.copies(world.device(), copies).launch(on.handle());
+            boolean captured = on.isCapturing();
+            Completion completion = captured ? null : new Completion(world.device(), world.events(), on.handle());
+            long event = captured ? world.captureEvent(on.handle()) : 0;
+            if (completion != null && world.notice() == CudaWork.Notice.CALLBACK) {
+                Notices.callBack(completion, on.handle());
+            }
+            synchronized (this) {
+                for (Pair pair : pairs) {
+                    for (End end : List.of(pair.sender(), pair.receiver())) {
+                        end.completion = completion;
+                        end.on = on.handle();
+                        end.captured = event;
+                        end.launched = true;
+                    }
+                }
+                notifyAll();
+            }
+        } catch (RuntimeException failure) {
+            world.abort(failure);
+            throw failure;
+        }
+    }
+
+    private void requireFit(Pair pair) {
+        CudaCall sends = pair.sender().call;
+        CudaCall receives = pair.receiver().call;
+        if (sends.type != receives.type || sends.count != receives.count) {
+            throw new MismatchException(
+                    "a message does not fit: rank " + pair.sender().rank + ": " + sends + "; rank "
+                            + pair.receiver().rank + ": " + receives,
+                    null);
+        }
+    }
+
+    /** Waits until a message is launched, and for it in the stream. */
+    CudaWork finish(End end) {
+        await(end);
+        Completion completion = end.completion;
+        end.stream.enter();
+        if (end.stream.handle() != end.on) {
+            if (completion != null) {
+                completion.order(end.stream.handle());
+            } else {
+                Streams.await(end.stream.handle(), end.captured, 0);
+            }
+        }
+        world.events().give(end.ready);
+        return new CudaWork(
+                completion, world.notice(), world.timeoutNanos(), "rank " + end.rank + "'s " + end.call);
+    }
+
+    private synchronized void await(End end) {
+        long deadline = System.nanoTime() + world.timeoutNanos();
+        while (!end.launched) {
+            world.requireActive();
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                RuntimeException late = new CollectiveTimeoutException(
+                        "rank " + end.rank + " waited " + Duration.ofNanos(world.timeoutNanos()) + " in " + end.call
+                                + ": rank " + end.call.root + " has not come",
+                        null);
+                world.abort(late);
+                throw late;
+            }
+            try {
+                wait(Math.max(1, Math.min(left / 1_000_000, 100)));
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+                RuntimeException cause =
+                        new AbortedException("rank " + end.rank + " was interrupted in " + end.call, interrupted);
+                world.abort(cause);
+                throw cause;
+            }
+        }
+    }
+
+    synchronized void wake() {
+        notifyAll();
+    }
+}

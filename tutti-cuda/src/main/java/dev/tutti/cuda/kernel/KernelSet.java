@@ -1,0 +1,85 @@
+package dev.tutti.cuda.kernel;
+
+import dev.tutti.DataType;
+import dev.tutti.reduce.Fold;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The kernels of one context: compiled and loaded when first asked for. */
+public final class KernelSet {
+    /** In place of a fold's number: a function of the user's. */
+    public static final int USER_FOLD = 9;
+
+    private final String architecture;
+    private final Cubins cubins;
+    private final Map<Key, Module> modules = new ConcurrentHashMap<>();
+
+    private record Key(String file, int type, int fold, int ranks, String user) {}
+
+    /**
+     * Makes an empty set.
+     *
+     * @param architecture for example {@code sm_90}
+     */
+    public KernelSet(String architecture) {
+        this(architecture, new Cubins());
+    }
+
+    /** With a cache of its own. */
+    public KernelSet(String architecture, Cubins cubins) {
+        this.architecture = architecture;
+        this.cubins = cubins;
+    }
+
+    /** Kernels that move bytes. */
+    public Module copies() {
+        return module(new Key("copy.cu", 1, 0, 0, ""), List.of());
+    }
+
+    /** Fused reductions of a type with an operator; numbers of ranks that are common have code of their own. */
+    public Module fused(DataType type, Fold fold, int ranks) {
+        return typed("fused.cu", type.number(), fold.ordinal(), special(ranks), "");
+    }
+
+    /** Fused reductions with a function of the user's, given as CUDA C++ that defines {@code A user(A a, A x)}. */
+    public Module fusedUser(DataType type, String source, int ranks) {
+        return typed("fused.cu", type.number(), USER_FOLD, special(ranks), source);
+    }
+
+    /** Another source by type and operator. */
+    public Module of(String file, DataType type, Fold fold) {
+        return typed(file, type.number(), fold.ordinal(), 0, "");
+    }
+
+    /** The number of ranks that the compiler is told, 0 for none. */
+    public static int special(int ranks) {
+        return ranks == 2 || ranks == 4 || ranks == 8 ? ranks : 0;
+    }
+
+    private Module typed(String file, int type, int fold, int ranks, String user) {
+        return module(
+                new Key(file, type, fold, ranks, user), List.of("TYPE=" + type, "FOLD=" + fold, "RANKS=" + ranks));
+    }
+
+    private Module module(Key key, List<String> defines) {
+        Module known = modules.get(key);
+        if (known != null) {
+            return known;
+        }
+        Map<String, String> headers = new LinkedHashMap<>(Sources.headers());
+        if (!key.user().isEmpty()) {
+            headers.put("user.cuh", key.user());
+        }
+        // Two threads may compile the same at once; one of the two modules is dropped.
+        byte[] cubin = cubins.get(key.file(), Sources.text(key.file()), headers, architecture, defines);
+        Module made = new Module(cubin);
+        Module before = modules.putIfAbsent(key, made);
+        if (before == null) {
+            return made;
+        }
+        made.unload();
+        return before;
+    }
+}
