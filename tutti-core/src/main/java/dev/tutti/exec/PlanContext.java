@@ -130,7 +130,7 @@ public final class PlanContext implements PlanResolver.Counters {
                 .flatMap(op -> op.destinations().stream())
                 .anyMatch(chunk -> chunk.space() == Space.INPUT);
         this.reachesPeers = plan.all().stream().anyMatch(RankPlan::reachesPeersBuffers);
-        this.door = new PlanDoor(parent.rank, share(PlanDoor.bytes(plan.ranks())));
+        this.door = new PlanDoor(parent.rank, share(PlanDoor.bytes(plan.ranks())), parent.bell);
         this.counters = share((part.channels().size() + 1L) * RegionLayout.LINE);
         this.waits = new PlanWaits(plan, endpoint, machine, semaphores, arrivals, this);
     }
