@@ -69,7 +69,8 @@ final class PlanLinker {
         for (int id = 0; id < ranks.size(); id++) {
             parts.add(part(id, header));
         }
-        return Plan.of(name, header, root, protocol, parts).reaching(reach(extra));
+        Plan plan = Plan.of(name, header, root, protocol, parts);
+        return extra == null || extra.reach == null ? plan : plan.reaching(reach(extra.reach));
     }
 
     private static PlanHeader.Style style(Raw.@Nullable Extra extra) {
@@ -82,16 +83,13 @@ final class PlanLinker {
         throw new PlanFormatException("tutti.style", "is blocks or positions, not '" + extra.style + "'", null);
     }
 
-    private static Reach reach(Raw.@Nullable Extra extra) {
-        if (extra == null || extra.reach == null) {
-            return Reach.OWN;
-        }
+    private static Reach reach(String name) {
         for (Reach reach : Reach.values()) {
-            if (reach.name().toLowerCase(Locale.ROOT).equals(extra.reach)) {
+            if (reach.name().toLowerCase(Locale.ROOT).equals(name)) {
                 return reach;
             }
         }
-        throw new PlanFormatException("tutti.reach", "there is no reach '" + extra.reach + "'", null);
+        throw new PlanFormatException("tutti.reach", "there is no reach '" + name + "'", null);
     }
 
     private static Protocol protocol(String name) {
