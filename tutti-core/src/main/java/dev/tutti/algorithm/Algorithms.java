@@ -170,14 +170,17 @@ public final class Algorithms {
     public static Algorithm hierarchical(int ranksPerNode) {
         Consumer<RankBuilder> author =
                 ranksPerNode == 0 ? Hierarchical::allReduce : me -> Hierarchical.allReduce(me, ranksPerNode);
-        return new Algorithm("hierarchical", Collective.ALL_REDUCE, SIMPLE, false, true, false, false, author, (n, b, c) -> {
-            int inside = ranksPerNode == 0 ? Hierarchical.nodeSize(n) : ranksPerNode;
-            int nodes = n / inside;
-            double work = c.work(6.0 * inside + 12, 8.0 * inside + 12, 3.0 * b, 2.0 * b);
-            double between = c.work(12, 12, 2.0 * b / inside, 2.0 * b / inside);
-            double rounds = c.rounds(b, 2.0 * inside);
-            return c.steps(n, 2 + 2.0 * log2(nodes), rounds) + c.shared(n, work) + inTurn(nodes, between, c, rounds);
-        });
+        return new Algorithm(
+                "hierarchical", Collective.ALL_REDUCE, SIMPLE, false, true, false, false, author, (n, b, c) -> {
+                    int inside = ranksPerNode == 0 ? Hierarchical.nodeSize(n) : ranksPerNode;
+                    int nodes = n / inside;
+                    double work = c.work(6.0 * inside + 12, 8.0 * inside + 12, 3.0 * b, 2.0 * b);
+                    double between = c.work(12, 12, 2.0 * b / inside, 2.0 * b / inside);
+                    double rounds = c.rounds(b, 2.0 * inside);
+                    return c.steps(n, 2 + 2.0 * log2(nodes), rounds)
+                            + c.shared(n, work)
+                            + inTurn(nodes, between, c, rounds);
+                });
     }
 
     /** Work of which the ranks of a binary tree wait for each other's: in the first round level by level, later all at once. */

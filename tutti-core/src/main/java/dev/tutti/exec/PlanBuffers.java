@@ -94,8 +94,7 @@ final class PlanBuffers {
     private long usable(Operand operand, long bytes) {
         long address = address(operand);
         if (address == 0
-                || (context.reachesPeers()
-                        && context.endpoint().fabric.location(address, bytes) == Fabric.NOWHERE)) {
+                || (context.reachesPeers() && context.endpoint().fabric.location(address, bytes) == Fabric.NOWHERE)) {
             return 0;
         }
         return address;
@@ -121,7 +120,8 @@ final class PlanBuffers {
 
     /** After the launches: divides where that is left to do, and brings the result to the caller. */
     void giveBack(Call call) {
-        PlanFolds.finishOutput(call.op(), call.type(), output, outputBytes, context.plan().ranks());
+        PlanFolds.finishOutput(
+                call.op(), call.type(), output, outputBytes, context.plan().ranks());
         if (result != 0) {
             for (long done = 0; done < outputBytes; done += PIECE) {
                 call.output().store(done, result + done, Math.min(PIECE, outputBytes - done));

@@ -94,11 +94,7 @@ public final class PlanContext implements PlanResolver.Counters {
      * @param scratchBytes how much scratch it may take per rank
      */
     public PlanContext(
-            Plan plan,
-            Endpoint parent,
-            LongFunction<Allocation> registered,
-            Exchange exchange,
-            long scratchBytes) {
+            Plan plan, Endpoint parent, LongFunction<Allocation> registered, Exchange exchange, long scratchBytes) {
         if (plan.ranks() != parent.size) {
             throw new IllegalArgumentException(
                     "plan " + plan.name() + " is for " + plan.ranks() + " ranks, there are " + parent.size);
@@ -165,6 +161,11 @@ public final class PlanContext implements PlanResolver.Counters {
             addresses[rank] = all[rank] == 0 ? 0 : endpoint.fabric.address(rank, all[rank]);
         }
         return addresses;
+    }
+
+    /** The same number in every process for equal plans. */
+    public static long digest(Plan plan) {
+        return PlanCalls.digest(plan);
     }
 
     /** The plan. */

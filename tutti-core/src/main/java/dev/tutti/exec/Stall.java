@@ -312,6 +312,10 @@ public final class Stall {
                 announcing++;
                 if (announced[2] == Call.PAIRWISE) {
                     text.append(" (counts by pair)");
+                } else if (announced[2] != 0 && announced[2] >>> 32 == 0) {
+                    text.append(" (by plan ")
+                            .append(Long.toHexString(announced[2]))
+                            .append(')');
                 } else if (announced[2] != 0) {
                     text.append(" (counts ")
                             .append(Long.toHexString(announced[2] >>> 32))

@@ -51,7 +51,10 @@ public final class CudaBuffer implements AutoCloseable {
     private final Owner owner;
 
     /** What a buffer and its slices share. */
-    private record Owner(AtomicBoolean closed, @Nullable Runnable free, @Nullable VirtualAllocation virtual) {}
+    private record Owner(
+            AtomicBoolean closed,
+            @Nullable Runnable free,
+            @Nullable VirtualAllocation virtual) {}
 
     private CudaBuffer(
             CudaDevice device,
@@ -178,13 +181,7 @@ public final class CudaBuffer implements AutoCloseable {
         Memories.hostRegister(memory.address(), Math.max(1, memory.byteSize()), PORTABLE_AND_MAPPED);
         long pointer = Memories.hostDevicePointer(memory.address(), 0);
         return owned(
-                device,
-                Kind.REGISTERED,
-                pointer,
-                type,
-                count,
-                memory,
-                () -> Memories.hostUnregister(memory.address()));
+                device, Kind.REGISTERED, pointer, type, count, memory, () -> Memories.hostUnregister(memory.address()));
     }
 
     /**

@@ -74,8 +74,7 @@ public final class CudaCall {
      */
     public static CudaCall allReduce(CudaBuffer in, CudaBuffer out, ReduceOp op) {
         requireSame(in, out, in.count(), out.count());
-        return new CudaCall(
-                Collective.ALL_REDUCE, in.type(), required(op), 0, false, in, out, in.count(), null, null);
+        return new CudaCall(Collective.ALL_REDUCE, in.type(), required(op), 0, false, in, out, in.count(), null, null);
     }
 
     /**
@@ -91,8 +90,7 @@ public final class CudaCall {
         if (out != null) {
             requireSame(in, out, in.count(), out.count());
         }
-        return new CudaCall(
-                Collective.REDUCE, in.type(), required(op), root, false, in, out, in.count(), null, null);
+        return new CudaCall(Collective.REDUCE, in.type(), required(op), root, false, in, out, in.count(), null, null);
     }
 
     /**

@@ -166,7 +166,9 @@ public record CudaCapabilities(
             text.append(text.length() > 1 ? ", " : "").append('"').append(key).append("\": ");
             if (value instanceof String string) {
                 text.append('"')
-                        .append(string.replace("\\", "\\\\").replace("\"", "\\\"").replaceAll("\\p{Cntrl}", " "))
+                        .append(string.replace("\\", "\\\\")
+                                .replace("\"", "\\\"")
+                                .replaceAll("\\p{Cntrl}", " "))
                         .append('"');
             } else {
                 text.append(value);

@@ -106,11 +106,12 @@ public final class CudaGroup implements AutoCloseable {
         Fused ready = fused;
         if (ready == null) {
             CudaCall[] calls = calls();
-            Mismatch.check(entries.getFirst().communicator().number() + 1, calls).ifPresent(text -> {
-                RuntimeException mismatch = new MismatchException(text, null);
-                world.abort(mismatch);
-                throw mismatch;
-            });
+            Mismatch.check(entries.getFirst().communicator().number() + 1, calls)
+                    .ifPresent(text -> {
+                        RuntimeException mismatch = new MismatchException(text, null);
+                        world.abort(mismatch);
+                        throw mismatch;
+                    });
             ready = Fused.of(world.device(), calls, world.functions());
             fused = ready;
         } else {

@@ -72,8 +72,7 @@ public final class CudaWork implements DeviceWork {
             }
             if (Thread.interrupted()) {
                 Thread.currentThread().interrupt();
-                throw new TuttiException(
-                        TuttiException.Category.BROKEN, "interrupted while waiting for " + what, null);
+                throw new TuttiException(TuttiException.Category.BROKEN, "interrupted while waiting for " + what, null);
             }
             LockSupport.parkNanos(this, PARK_NANOS);
         }

@@ -82,8 +82,7 @@ public final class CudaWorld implements AutoCloseable {
      */
     public static CudaWorld open(CudaDevice device, int ranks, Duration timeout) {
         if (ranks < 1 || ranks > CudaCapabilities.MAX_RANKS) {
-            throw new IllegalArgumentException(
-                    "ranks must be in 1.." + CudaCapabilities.MAX_RANKS + ", got " + ranks);
+            throw new IllegalArgumentException("ranks must be in 1.." + CudaCapabilities.MAX_RANKS + ", got " + ranks);
         }
         return new CudaWorld(Objects.requireNonNull(device, "device"), ranks, timeout);
     }

@@ -266,7 +266,8 @@ final class Fused implements AutoCloseable {
     }
 
     private void copyOwn(CudaCall call) {
-        tasks(List.of(new Copy(pointer(call.in), pointer(call.out), buffer(call.out).bytes())));
+        tasks(List.of(
+                new Copy(pointer(call.in), pointer(call.out), buffer(call.out).bytes())));
     }
 
     private void tasks(List<Copy> all) {
@@ -305,8 +306,7 @@ final class Fused implements AutoCloseable {
         return args;
     }
 
-    private static void setRank(
-            MemorySegment args, CudaCall[] calls, int rank, long out, long offset, long count) {
+    private static void setRank(MemorySegment args, CudaCall[] calls, int rank, long out, long offset, long count) {
         long at = ARGS_BYTES + (long) rank * RANK_BYTES;
         args.set(LONG, at, pointer(calls[rank].in));
         args.set(LONG, at + 8, out);

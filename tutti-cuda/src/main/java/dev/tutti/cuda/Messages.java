@@ -32,7 +32,10 @@ final class Messages {
         final CudaCall call;
         final CudaStream stream;
         final long ready;
-        @Nullable Completion completion;
+
+        @Nullable
+        Completion completion;
+
         long on;
         long captured;
         boolean launched;
@@ -64,8 +67,7 @@ final class Messages {
     synchronized @Nullable Pair offer(End end) {
         int from = end.call.sends ? end.rank : end.call.root;
         int to = end.call.sends ? end.call.root : end.rank;
-        ArrayDeque<End> queue =
-                waiting.computeIfAbsent((long) from * world.size() + to, key -> new ArrayDeque<>());
+        ArrayDeque<End> queue = waiting.computeIfAbsent((long) from * world.size() + to, key -> new ArrayDeque<>());
         End other = queue.peek();
         if (other == null || other.call.sends == end.call.sends) {
             queue.add(end);
@@ -140,8 +142,7 @@ final class Messages {
             }
         }
         world.events().give(end.ready);
-        return new CudaWork(
-                completion, world.notice(), world.timeoutNanos(), "rank " + end.rank + "'s " + end.call);
+        return new CudaWork(completion, world.notice(), world.timeoutNanos(), "rank " + end.rank + "'s " + end.call);
     }
 
     private synchronized void await(End end) {

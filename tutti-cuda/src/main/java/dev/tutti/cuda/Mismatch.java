@@ -36,8 +36,8 @@ final class Mismatch {
                     long sends = Objects.requireNonNull(one.inCounts)[b];
                     long receives = Objects.requireNonNull(calls[b].outCounts)[a];
                     if (sends != receives) {
-                        return Optional.of(
-                                text(number, a, "sends " + sends + " to " + b, b, "receives " + receives + " from " + a));
+                        return Optional.of(text(
+                                number, a, "sends " + sends + " to " + b, b, "receives " + receives + " from " + a));
                     }
                 }
             } else {

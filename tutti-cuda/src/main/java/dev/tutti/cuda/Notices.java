@@ -34,9 +34,7 @@ final class Notices {
                         .upcallStub(
                                 MethodHandles.lookup()
                                         .findStatic(
-                                                Notices.class,
-                                                "called",
-                                                MethodType.methodType(void.class, long.class)),
+                                                Notices.class, "called", MethodType.methodType(void.class, long.class)),
                                 FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG),
                                 Arena.global());
             } catch (ReflectiveOperationException impossible) {

@@ -82,8 +82,13 @@ final class Cases implements AutoCloseable {
     private void allReduce(boolean inPlace) {
         int[][] data = data(count);
         int[] sum = sum(data, ranks);
-        add("allReduce" + named(inPlace), data, count, inPlace, rank -> sum, (rank, in, out) -> CudaCall.allReduce(
-                in, out, ReduceOp.SUM));
+        add(
+                "allReduce" + named(inPlace),
+                data,
+                count,
+                inPlace,
+                rank -> sum,
+                (rank, in, out) -> CudaCall.allReduce(in, out, ReduceOp.SUM));
     }
 
     private void reduce(boolean inPlace, int root) {
@@ -108,9 +113,8 @@ final class Cases implements AutoCloseable {
                 rank -> exclusive && rank == 0
                         ? inPlace ? data[0] : poison(count)
                         : sum(data, exclusive ? rank : rank + 1),
-                (rank, in, out) -> exclusive
-                        ? CudaCall.exscan(in, out, ReduceOp.SUM)
-                        : CudaCall.scan(in, out, ReduceOp.SUM));
+                (rank, in, out) ->
+                        exclusive ? CudaCall.exscan(in, out, ReduceOp.SUM) : CudaCall.scan(in, out, ReduceOp.SUM));
     }
 
     private void broadcast(int root) {
@@ -225,24 +229,29 @@ final class Cases implements AutoCloseable {
             gathers[rank] = CudaCall.allGatherV(buffer(data[rank]), gathered[rank], own);
             toRoot[rank] = CudaCall.gatherV(buffer(data[rank]), atRoot[rank], rank == 0 ? own : null, 0);
             scattered[rank] = buffer(poison((int) own[rank]));
-            fromRoot[rank] =
-                    CudaCall.scatterV(rank == 0 ? source : null, rank == 0 ? own : null, scattered[rank], 0);
+            fromRoot[rank] = CudaCall.scatterV(rank == 0 ? source : null, rank == 0 ? own : null, scattered[rank], 0);
             reduced[rank] = buffer(poison((int) own[rank]));
             reduces[rank] = CudaCall.reduceScatterV(buffer(terms[rank]), reduced[rank], own, ReduceOp.SUM);
         }
         all.add(new Case("allGatherV", gathers, gathered, filled(ranks, rank -> joined)));
         all.add(new Case("gatherV", toRoot, atRoot, filled(ranks, rank -> joined)));
         all.add(new Case("scatterV", fromRoot, scattered, data));
-        all.add(new Case("reduceScatterV", reduces, reduced, filled(ranks, rank -> java.util.Arrays.copyOfRange(
-                sum, (int) offsets[rank], (int) (offsets[rank] + own[rank])))));
+        all.add(new Case(
+                "reduceScatterV",
+                reduces,
+                reduced,
+                filled(
+                        ranks,
+                        rank -> java.util.Arrays.copyOfRange(
+                                sum, (int) offsets[rank], (int) (offsets[rank] + own[rank])))));
         allToAllV(counts);
     }
 
     private void allToAllV(long[][] counts) {
         int[][] data = new int[ranks][];
-        java.util.Arrays.setAll(data, rank -> random.ints(java.util.Arrays.stream(counts[rank])
-                        .sum())
-                .toArray());
+        java.util.Arrays.setAll(
+                data,
+                rank -> random.ints(java.util.Arrays.stream(counts[rank]).sum()).toArray());
         CudaCall[] calls = new CudaCall[ranks];
         CudaBuffer[] results = new CudaBuffer[ranks];
         int[][] expected = new int[ranks][];

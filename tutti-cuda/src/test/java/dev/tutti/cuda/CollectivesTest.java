@@ -9,10 +9,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every collective of ranks on one device: ranks as threads with streams of their own, and as a group of one thread. */
 @Timeout(300)
@@ -225,8 +225,8 @@ class CollectivesTest {
                             int[] got = new int[count];
                             x.slice(0, count).copyTo(got, comm.stream());
                             int expected = turn;
-                            assertThat(got).matches(all -> java.util.Arrays.stream(all)
-                                    .allMatch(each -> each == expected));
+                            assertThat(got)
+                                    .matches(all -> java.util.Arrays.stream(all).allMatch(each -> each == expected));
                         }
                     }
                 }

@@ -55,7 +55,8 @@ class DeviceTest {
                 buffer.slice(777, 100).copyTo(part);
                 assertThat(part).isEqualTo(java.util.Arrays.copyOfRange(data, 777, 877));
             }
-            assertThat(buffers.get(3).hostSegment().getAtIndex(ValueLayout.JAVA_INT, 5)).isEqualTo(data[5]);
+            assertThat(buffers.get(3).hostSegment().getAtIndex(ValueLayout.JAVA_INT, 5))
+                    .isEqualTo(data[5]);
             assertThat(host.getAtIndex(ValueLayout.JAVA_INT, 7)).isEqualTo(data[7]);
             for (CudaBuffer buffer : buffers) {
                 buffer.close();

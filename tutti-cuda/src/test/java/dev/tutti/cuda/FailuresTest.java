@@ -49,10 +49,11 @@ class FailuresTest {
                     comm.allReduce(x, ReduceOp.SUM).await();
                 }
             });
-            assertThat(thrown).allSatisfy(each -> assertThat(each)
-                    .isInstanceOf(MismatchException.class)
-                    .hasMessageContaining("rank 0: allReduce of 100 float32 sum")
-                    .hasMessageContaining("rank 1: allReduce of 101 float32 sum"));
+            assertThat(thrown)
+                    .allSatisfy(each -> assertThat(each)
+                            .isInstanceOf(MismatchException.class)
+                            .hasMessageContaining("rank 0: allReduce of 100 float32 sum")
+                            .hasMessageContaining("rank 1: allReduce of 101 float32 sum"));
         }
     }
 
@@ -68,8 +69,7 @@ class FailuresTest {
             assertThatThrownBy(() -> comm.broadcast(x, 2)).hasMessageContaining("root must be in 0..1");
             assertThatThrownBy(() -> comm.allGather(x, x)).hasMessageContaining("20 elements");
             assertThatThrownBy(() -> comm.allReduce(
-                            x,
-                            ReduceOp.of(new ReduceFunction("mine", DataType.FLOAT32, true, (a, b, n) -> {}))))
+                            x, ReduceOp.of(new ReduceFunction("mine", DataType.FLOAT32, true, (a, b, n) -> {}))))
                     .hasMessageContaining("'mine' has no form for the device");
             Ranks.run(world, each -> each.barrier().await());
         }

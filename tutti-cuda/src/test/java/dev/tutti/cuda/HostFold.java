@@ -48,9 +48,7 @@ final class HostFold {
 
     /** Everybody's scalar but one is 1, which changes nothing. */
     ReduceOp operator(int rank) {
-        return fold == Fold.MUL_SUM
-                ? ReduceOp.preMulSum(rank == scaled ? scalar : 1)
-                : KernelBitsTest.operator(fold);
+        return fold == Fold.MUL_SUM ? ReduceOp.preMulSum(rank == scaled ? scalar : 1) : KernelBitsTest.operator(fold);
     }
 
     /** Empty if all bits are equal; NaNs are equal whatever their payload. */

@@ -55,10 +55,7 @@ class HostKernelsTest {
                     HostCompiler.playing("fused_reduce", "Args")
                             + HostCompiler.playing("fused_reduce_scatter", "Args")
                             + HostCompiler.playing("fused_scan", "Args"),
-                    List.of(
-                            "TYPE=" + type.number(),
-                            "FOLD=" + fold.ordinal(),
-                            "RANKS=" + KernelSet.special(ranks)),
+                    List.of("TYPE=" + type.number(), "FOLD=" + fold.ordinal(), "RANKS=" + KernelSet.special(ranks)),
                     arena);
             MethodHandle reduce = HostCompiler.player(library, "play_fused_reduce");
             MethodHandle scatter = HostCompiler.player(library, "play_fused_reduce_scatter");

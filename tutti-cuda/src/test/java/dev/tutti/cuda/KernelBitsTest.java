@@ -25,8 +25,8 @@ class KernelBitsTest {
         CudaDevice device = Gpu.device();
         long seed = System.nanoTime();
         System.out.println("seed " + seed);
-        try (ExecutorService pool = Executors.newFixedThreadPool(
-                Math.min(16, Runtime.getRuntime().availableProcessors()))) {
+        try (ExecutorService pool =
+                Executors.newFixedThreadPool(Math.min(16, Runtime.getRuntime().availableProcessors()))) {
             List<Future<Integer>> futures = new ArrayList<>();
             for (DataType type : DataType.values()) {
                 for (Fold fold : Fold.values()) {

@@ -46,9 +46,8 @@ class LibrariesTest {
     void shouldAnswerWithoutAGpuToo() {
         assertThat(Cuda.isAvailable()).isEqualTo(Cuda.unavailabilityCause() == null);
         assertThat(Cuda.peerMatrix().length).isEqualTo(Cuda.devices().size());
-        for (String cause : new String[] {
-            Nvrtc.unavailabilityCause(), Nvml.unavailabilityCause(), Nccl.unavailabilityCause()
-        }) {
+        for (String cause :
+                new String[] {Nvrtc.unavailabilityCause(), Nvml.unavailabilityCause(), Nccl.unavailabilityCause()}) {
             assertThat(cause == null || !cause.isBlank()).isTrue();
         }
         if (!Cuda.isAvailable()) {

@@ -37,7 +37,8 @@ public final class CudaBench {
     private CudaBench(CudaDevice device) {
         this.device = device;
         this.stream = device.stream();
-        this.nothing = new KernelSet("sm_" + device.capabilities().computeCapability().replace(".", ""))
+        this.nothing = new KernelSet(
+                        "sm_" + device.capabilities().computeCapability().replace(".", ""))
                 .copies()
                 .function("copy_nothing");
     }
@@ -141,10 +142,7 @@ public final class CudaBench {
             out.getLast().fill(0, stream);
         }
         for (Kind kind : Kind.values()) {
-            print(
-                    "%n%s, %d ranks, µs: back to back / each synchronised%n",
-                    kind.label,
-                    ranks);
+            print("%n%s, %d ranks, µs: back to back / each synchronised%n", kind.label, ranks);
             print("|   bytes | fused | device copies | empty launch | fused : copies | fused : empty |%n");
             print("|--------:|------:|--------------:|-------------:|---------------:|--------------:|%n");
             for (long size : SIZES) {
@@ -185,8 +183,10 @@ public final class CudaBench {
                     apart[who][round] = time(contestants[who], iterations, true);
                 }
             }
-            double[] together = Arrays.stream(joined).mapToDouble(CudaBench::median).toArray();
-            double[] single = Arrays.stream(apart).mapToDouble(CudaBench::median).toArray();
+            double[] together =
+                    Arrays.stream(joined).mapToDouble(CudaBench::median).toArray();
+            double[] single =
+                    Arrays.stream(apart).mapToDouble(CudaBench::median).toArray();
             print(
                     "| %7s | %.1f / %.1f | %.1f / %.1f | %.1f / %.1f | %.2f / %.2f | %.2f / %.2f |%n",
                     text(size),

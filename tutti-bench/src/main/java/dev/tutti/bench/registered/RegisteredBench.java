@@ -85,23 +85,9 @@ public final class RegisteredBench {
     }
 
     private static void collectives(Communicator comm, int rounds) {
-        say(
-                comm,
-                "%n%-16s %12s %14s %14s %8s",
-                "collective",
-                "bytes",
-                "native us",
-                "registered us",
-                "faster");
+        say(comm, "%n%-16s %12s %14s %14s %8s", "collective", "bytes", "native us", "registered us", "faster");
         for (String name : List.of(
-                "allReduce",
-                "reduceScatter",
-                "allGather",
-                "broadcast",
-                "allToAll",
-                "reduce",
-                "gather",
-                "scatter")) {
+                "allReduce", "reduceScatter", "allGather", "broadcast", "allToAll", "reduce", "gather", "scatter")) {
             for (int bytes : SIZES) {
                 long count = Math.max(1, bytes / 4 / comm.size()) * comm.size();
                 Buffer[] ordinary = {ordinary(count), ordinary(count)};

@@ -81,16 +81,19 @@ final class ExportCommand implements Callable<Integer> {
 
     private Algorithm find() {
         if (ranks < 1 || root < 0 || root >= ranks) {
-            throw new IllegalArgumentException("-g must be at least 1 and --root below it, got " + ranks + " and " + root);
+            throw new IllegalArgumentException(
+                    "-g must be at least 1 and --root below it, got " + ranks + " and " + root);
         }
         String wanted = collective.replace("_", "").replace("-", "").toLowerCase(Locale.ROOT);
         Collective found = Arrays.stream(Collective.values())
-                .filter(each -> each.name().replace("_", "").toLowerCase(Locale.ROOT).equals(wanted))
+                .filter(each ->
+                        each.name().replace("_", "").toLowerCase(Locale.ROOT).equals(wanted))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("there is no collective '" + collective + "'; there are "
-                        + names(Arrays.stream(Collective.values())
-                                .map(Collective::commandName)
-                                .toList())));
+                .orElseThrow(
+                        () -> new IllegalArgumentException("there is no collective '" + collective + "'; there are "
+                                + names(Arrays.stream(Collective.values())
+                                        .map(Collective::commandName)
+                                        .toList())));
         List<Algorithm> all = Algorithms.of(found);
         return all.stream()
                 .filter(each -> each.name().equals(algorithm)
@@ -98,7 +101,8 @@ final class ExportCommand implements Callable<Integer> {
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("no algorithm '" + algorithm + "'"
                         + (protocol == null ? "" : " with protocol '" + protocol + "'") + " for " + collective
-                        + "; there are " + names(all.stream().map(Algorithm::toString).toList())));
+                        + "; there are "
+                        + names(all.stream().map(Algorithm::toString).toList())));
     }
 
     private static String names(List<String> all) {

@@ -83,8 +83,12 @@ final class TrialRanks {
                     new Endpoint(transport.join(1, rank, everybody, layout), name, rank, size, 0, Long.MAX_VALUE);
             seats.add(new Seat(rank, size, endpoint, timeout));
         }
-        run(seat -> seat.context =
-                new PlanContext(plan, seat.endpoint, bytes -> transport.allocate(seat.rank, bytes), seat.exchange, PlanContext.SCRATCH_BYTES));
+        run(seat -> seat.context = new PlanContext(
+                plan,
+                seat.endpoint,
+                bytes -> transport.allocate(seat.rank, bytes),
+                seat.exchange,
+                PlanContext.SCRATCH_BYTES));
     }
 
     /** Runs a body on every rank, each in its own thread; throws what the first to fail threw. */

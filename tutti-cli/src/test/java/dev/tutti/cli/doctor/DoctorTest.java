@@ -23,7 +23,10 @@ class DoctorTest {
 
     @Test
     void shouldSayTheSameForPrograms() {
-        assertThat(run("--json")).startsWith("{\"tutti\": ").contains("\"devices\": [").endsWith("}\n");
+        assertThat(run("--json"))
+                .startsWith("{\"tutti\": ")
+                .contains("\"devices\": [")
+                .endsWith("}\n");
     }
 
     private static String run(String... arguments) {

@@ -29,7 +29,8 @@ final class PlanCorpusTest {
     void shouldBehaveAsTheVerdictSays() throws IOException {
         Path manifest = PLANS.resolve("MANIFEST.tsv");
         Assumptions.assumeTrue(
-                Files.exists(manifest), "no plan files at " + PLANS.toAbsolutePath().normalize());
+                Files.exists(manifest),
+                "no plan files at " + PLANS.toAbsolutePath().normalize());
         List<String> lines = Files.readAllLines(manifest);
         int verdict = List.of(lines.getFirst().split("\t")).indexOf("verdict");
         Map<PlanStatus, Integer> counts = new EnumMap<>(PlanStatus.class);

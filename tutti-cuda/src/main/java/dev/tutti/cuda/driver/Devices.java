@@ -10,17 +10,14 @@ public final class Devices {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
-    private static final MethodHandle cuDeviceGetCount =
-            Driver.LIBRARY.function("cuDeviceGetCount", LONG);
+    private static final MethodHandle cuDeviceGetCount = Driver.LIBRARY.function("cuDeviceGetCount", LONG);
 
-    private static final MethodHandle cuDeviceGet =
-            Driver.LIBRARY.function("cuDeviceGet", LONG, INT);
+    private static final MethodHandle cuDeviceGet = Driver.LIBRARY.function("cuDeviceGet", LONG, INT);
 
     private static final MethodHandle cuDeviceGetAttribute =
             Driver.LIBRARY.function("cuDeviceGetAttribute", LONG, INT, INT);
 
-    private static final MethodHandle cuDeviceTotalMem =
-            Driver.LIBRARY.function("cuDeviceTotalMem_v2", LONG, INT);
+    private static final MethodHandle cuDeviceTotalMem = Driver.LIBRARY.function("cuDeviceTotalMem_v2", LONG, INT);
 
     private static final MethodHandle cuDeviceCanAccessPeer =
             Driver.LIBRARY.function("cuDeviceCanAccessPeer", LONG, INT, INT);
@@ -34,23 +31,18 @@ public final class Devices {
     private static final MethodHandle cuDevicePrimaryCtxReset =
             Driver.LIBRARY.function("cuDevicePrimaryCtxReset_v2", INT);
 
-    private static final MethodHandle cuCtxSetCurrent =
-            Driver.LIBRARY.function("cuCtxSetCurrent", LONG);
+    private static final MethodHandle cuCtxSetCurrent = Driver.LIBRARY.function("cuCtxSetCurrent", LONG);
 
-    private static final MethodHandle cuCtxGetCurrent =
-            Driver.LIBRARY.function("cuCtxGetCurrent", LONG);
+    private static final MethodHandle cuCtxGetCurrent = Driver.LIBRARY.function("cuCtxGetCurrent", LONG);
 
-    private static final MethodHandle cuCtxSynchronize =
-            Driver.LIBRARY.function("cuCtxSynchronize");
+    private static final MethodHandle cuCtxSynchronize = Driver.LIBRARY.function("cuCtxSynchronize");
 
     private static final MethodHandle cuCtxEnablePeerAccess =
             Driver.LIBRARY.function("cuCtxEnablePeerAccess", LONG, INT);
 
-    private static final MethodHandle cuDeviceGetName =
-            Driver.LIBRARY.function("cuDeviceGetName", LONG, INT, INT);
+    private static final MethodHandle cuDeviceGetName = Driver.LIBRARY.function("cuDeviceGetName", LONG, INT, INT);
 
-    private static final MethodHandle cuDeviceGetUuid =
-            Driver.LIBRARY.function("cuDeviceGetUuid_v2", LONG, INT);
+    private static final MethodHandle cuDeviceGetUuid = Driver.LIBRARY.function("cuDeviceGetUuid_v2", LONG, INT);
 
     private static final MethodHandle cuDeviceGetPCIBusId =
             Driver.LIBRARY.function("cuDeviceGetPCIBusId", LONG, INT, INT);
@@ -215,7 +207,8 @@ public final class Devices {
         try {
             int code = (int) cuDeviceGetName.invokeExact(text, length, device);
             if (code != 0) {
-                throw Driver.failure(code, "cuDeviceGetName", "text " + text + ", length " + length + ", device " + device);
+                throw Driver.failure(
+                        code, "cuDeviceGetName", "text " + text + ", length " + length + ", device " + device);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -239,7 +232,8 @@ public final class Devices {
         try {
             int code = (int) cuDeviceGetPCIBusId.invokeExact(text, length, device);
             if (code != 0) {
-                throw Driver.failure(code, "cuDeviceGetPCIBusId", "text " + text + ", length " + length + ", device " + device);
+                throw Driver.failure(
+                        code, "cuDeviceGetPCIBusId", "text " + text + ", length " + length + ", device " + device);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);

@@ -10,35 +10,27 @@ public final class Memories {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
-    private static final MethodHandle cuMemAlloc =
-            Driver.LIBRARY.function("cuMemAlloc_v2", LONG, LONG);
+    private static final MethodHandle cuMemAlloc = Driver.LIBRARY.function("cuMemAlloc_v2", LONG, LONG);
 
-    private static final MethodHandle cuMemFree =
-            Driver.LIBRARY.function("cuMemFree_v2", LONG);
+    private static final MethodHandle cuMemFree = Driver.LIBRARY.function("cuMemFree_v2", LONG);
 
-    private static final MethodHandle cuMemAllocAsync =
-            Driver.LIBRARY.function("cuMemAllocAsync", LONG, LONG, LONG);
+    private static final MethodHandle cuMemAllocAsync = Driver.LIBRARY.function("cuMemAllocAsync", LONG, LONG, LONG);
 
-    private static final MethodHandle cuMemFreeAsync =
-            Driver.LIBRARY.function("cuMemFreeAsync", LONG, LONG);
+    private static final MethodHandle cuMemFreeAsync = Driver.LIBRARY.function("cuMemFreeAsync", LONG, LONG);
 
-    private static final MethodHandle cuMemHostAlloc =
-            Driver.LIBRARY.function("cuMemHostAlloc", LONG, LONG, INT);
+    private static final MethodHandle cuMemHostAlloc = Driver.LIBRARY.function("cuMemHostAlloc", LONG, LONG, INT);
 
-    private static final MethodHandle cuMemFreeHost =
-            Driver.LIBRARY.function("cuMemFreeHost", LONG);
+    private static final MethodHandle cuMemFreeHost = Driver.LIBRARY.function("cuMemFreeHost", LONG);
 
     private static final MethodHandle cuMemHostRegister =
             Driver.LIBRARY.function("cuMemHostRegister_v2", LONG, LONG, INT);
 
-    private static final MethodHandle cuMemHostUnregister =
-            Driver.LIBRARY.function("cuMemHostUnregister", LONG);
+    private static final MethodHandle cuMemHostUnregister = Driver.LIBRARY.function("cuMemHostUnregister", LONG);
 
     private static final MethodHandle cuMemHostGetDevicePointer =
             Driver.LIBRARY.function("cuMemHostGetDevicePointer_v2", LONG, LONG, INT);
 
-    private static final MethodHandle cuMemcpyAsync =
-            Driver.LIBRARY.function("cuMemcpyAsync", LONG, LONG, LONG, LONG);
+    private static final MethodHandle cuMemcpyAsync = Driver.LIBRARY.function("cuMemcpyAsync", LONG, LONG, LONG, LONG);
 
     private static final MethodHandle cuMemcpyDtoDAsync =
             Driver.LIBRARY.function("cuMemcpyDtoDAsync_v2", LONG, LONG, LONG, LONG);
@@ -52,8 +44,7 @@ public final class Memories {
     private static final MethodHandle cuMemsetD8Async =
             Driver.LIBRARY.function("cuMemsetD8Async", LONG, INT, LONG, LONG);
 
-    private static final MethodHandle cuMemGetInfo =
-            Driver.LIBRARY.function("cuMemGetInfo_v2", LONG, LONG);
+    private static final MethodHandle cuMemGetInfo = Driver.LIBRARY.function("cuMemGetInfo_v2", LONG, LONG);
 
     private static final MethodHandle cuMemGetAddressRange =
             Driver.LIBRARY.function("cuMemGetAddressRange_v2", LONG, LONG, LONG);
@@ -144,7 +135,8 @@ public final class Memories {
         try {
             int code = (int) cuMemHostRegister.invokeExact(pointer, bytes, flags);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemHostRegister", "pointer " + pointer + ", bytes " + bytes + ", flags " + flags);
+                throw Driver.failure(
+                        code, "cuMemHostRegister", "pointer " + pointer + ", bytes " + bytes + ", flags " + flags);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -182,7 +174,10 @@ public final class Memories {
         try {
             int code = (int) cuMemcpyAsync.invokeExact(to, from, bytes, stream);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemcpyAsync", "to " + to + ", from " + from + ", bytes " + bytes + ", stream " + stream);
+                throw Driver.failure(
+                        code,
+                        "cuMemcpyAsync",
+                        "to " + to + ", from " + from + ", bytes " + bytes + ", stream " + stream);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -194,7 +189,10 @@ public final class Memories {
         try {
             int code = (int) cuMemcpyDtoDAsync.invokeExact(to, from, bytes, stream);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemcpyDtoDAsync", "to " + to + ", from " + from + ", bytes " + bytes + ", stream " + stream);
+                throw Driver.failure(
+                        code,
+                        "cuMemcpyDtoDAsync",
+                        "to " + to + ", from " + from + ", bytes " + bytes + ", stream " + stream);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -206,7 +204,10 @@ public final class Memories {
         try {
             int code = (int) cuMemcpyHtoDAsync.invokeExact(to, from, bytes, stream);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemcpyHtoDAsync", "to " + to + ", from " + from + ", bytes " + bytes + ", stream " + stream);
+                throw Driver.failure(
+                        code,
+                        "cuMemcpyHtoDAsync",
+                        "to " + to + ", from " + from + ", bytes " + bytes + ", stream " + stream);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -218,7 +219,10 @@ public final class Memories {
         try {
             int code = (int) cuMemcpyDtoHAsync.invokeExact(to, from, bytes, stream);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemcpyDtoHAsync", "to " + to + ", from " + from + ", bytes " + bytes + ", stream " + stream);
+                throw Driver.failure(
+                        code,
+                        "cuMemcpyDtoHAsync",
+                        "to " + to + ", from " + from + ", bytes " + bytes + ", stream " + stream);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -230,7 +234,10 @@ public final class Memories {
         try {
             int code = (int) cuMemsetD8Async.invokeExact(pointer, value, bytes, stream);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemsetD8Async", "pointer " + pointer + ", value " + value + ", bytes " + bytes + ", stream " + stream);
+                throw Driver.failure(
+                        code,
+                        "cuMemsetD8Async",
+                        "pointer " + pointer + ", value " + value + ", bytes " + bytes + ", stream " + stream);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -254,7 +261,8 @@ public final class Memories {
         try {
             int code = (int) cuMemGetAddressRange.invokeExact(base, bytes, pointer);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemGetAddressRange", "base " + base + ", bytes " + bytes + ", pointer " + pointer);
+                throw Driver.failure(
+                        code, "cuMemGetAddressRange", "base " + base + ", bytes " + bytes + ", pointer " + pointer);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);

@@ -10,11 +10,9 @@ public final class Modules {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
-    private static final MethodHandle cuModuleLoadData =
-            Driver.LIBRARY.function("cuModuleLoadData", LONG, LONG);
+    private static final MethodHandle cuModuleLoadData = Driver.LIBRARY.function("cuModuleLoadData", LONG, LONG);
 
-    private static final MethodHandle cuModuleUnload =
-            Driver.LIBRARY.function("cuModuleUnload", LONG);
+    private static final MethodHandle cuModuleUnload = Driver.LIBRARY.function("cuModuleUnload", LONG);
 
     private static final MethodHandle cuModuleGetFunction =
             Driver.LIBRARY.function("cuModuleGetFunction", LONG, LONG, LONG);
@@ -89,9 +87,13 @@ public final class Modules {
     public static int blocksPerProcessor(long function, int threads, long sharedBytes) {
         try {
             MemorySegment out = Scratch.zeroed();
-            int code = (int) cuOccupancyMaxActiveBlocksPerMultiprocessor.invokeExact(out.address(), function, threads, sharedBytes);
+            int code = (int) cuOccupancyMaxActiveBlocksPerMultiprocessor.invokeExact(
+                    out.address(), function, threads, sharedBytes);
             if (code != 0) {
-                throw Driver.failure(code, "cuOccupancyMaxActiveBlocksPerMultiprocessor", "function " + function + ", threads " + threads + ", sharedBytes " + sharedBytes);
+                throw Driver.failure(
+                        code,
+                        "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                        "function " + function + ", threads " + threads + ", sharedBytes " + sharedBytes);
             }
             return out.get(ValueLayout.JAVA_INT, 0);
         } catch (Throwable thrown) {
@@ -100,11 +102,29 @@ public final class Modules {
     }
 
     /** Launches a kernel. */
-    public static void launch(long function, int gridX, int gridY, int gridZ, int blockX, int blockY, int blockZ, int sharedBytes, long stream, long parameters, long extra) {
+    public static void launch(
+            long function,
+            int gridX,
+            int gridY,
+            int gridZ,
+            int blockX,
+            int blockY,
+            int blockZ,
+            int sharedBytes,
+            long stream,
+            long parameters,
+            long extra) {
         try {
-            int code = (int) cuLaunchKernel.invokeExact(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, parameters, extra);
+            int code = (int) cuLaunchKernel.invokeExact(
+                    function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, parameters, extra);
             if (code != 0) {
-                throw Driver.failure(code, "cuLaunchKernel", "function " + function + ", gridX " + gridX + ", gridY " + gridY + ", gridZ " + gridZ + ", blockX " + blockX + ", blockY " + blockY + ", blockZ " + blockZ + ", sharedBytes " + sharedBytes + ", stream " + stream + ", parameters " + parameters + ", extra " + extra);
+                throw Driver.failure(
+                        code,
+                        "cuLaunchKernel",
+                        "function " + function + ", gridX " + gridX + ", gridY " + gridY + ", gridZ " + gridZ
+                                + ", blockX " + blockX + ", blockY " + blockY + ", blockZ " + blockZ + ", sharedBytes "
+                                + sharedBytes + ", stream " + stream + ", parameters " + parameters + ", extra "
+                                + extra);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -112,11 +132,27 @@ public final class Modules {
     }
 
     /** Launches a kernel whose blocks all run at once, or not at all. */
-    public static void launchCooperative(long function, int gridX, int gridY, int gridZ, int blockX, int blockY, int blockZ, int sharedBytes, long stream, long parameters) {
+    public static void launchCooperative(
+            long function,
+            int gridX,
+            int gridY,
+            int gridZ,
+            int blockX,
+            int blockY,
+            int blockZ,
+            int sharedBytes,
+            long stream,
+            long parameters) {
         try {
-            int code = (int) cuLaunchCooperativeKernel.invokeExact(function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, parameters);
+            int code = (int) cuLaunchCooperativeKernel.invokeExact(
+                    function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, parameters);
             if (code != 0) {
-                throw Driver.failure(code, "cuLaunchCooperativeKernel", "function " + function + ", gridX " + gridX + ", gridY " + gridY + ", gridZ " + gridZ + ", blockX " + blockX + ", blockY " + blockY + ", blockZ " + blockZ + ", sharedBytes " + sharedBytes + ", stream " + stream + ", parameters " + parameters);
+                throw Driver.failure(
+                        code,
+                        "cuLaunchCooperativeKernel",
+                        "function " + function + ", gridX " + gridX + ", gridY " + gridY + ", gridZ " + gridZ
+                                + ", blockX " + blockX + ", blockY " + blockY + ", blockZ " + blockZ + ", sharedBytes "
+                                + sharedBytes + ", stream " + stream + ", parameters " + parameters);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);

@@ -13,59 +13,44 @@ public final class Streams {
     private static final MethodHandle cuStreamCreateWithPriority =
             Driver.LIBRARY.function("cuStreamCreateWithPriority", LONG, INT, INT);
 
-    private static final MethodHandle cuStreamDestroy =
-            Driver.LIBRARY.function("cuStreamDestroy_v2", LONG);
+    private static final MethodHandle cuStreamDestroy = Driver.LIBRARY.function("cuStreamDestroy_v2", LONG);
 
-    private static final MethodHandle cuStreamSynchronize =
-            Driver.LIBRARY.function("cuStreamSynchronize", LONG);
+    private static final MethodHandle cuStreamSynchronize = Driver.LIBRARY.function("cuStreamSynchronize", LONG);
 
-    private static final MethodHandle cuStreamQuery =
-            Driver.LIBRARY.function("cuStreamQuery", LONG);
+    private static final MethodHandle cuStreamQuery = Driver.LIBRARY.function("cuStreamQuery", LONG);
 
-    private static final MethodHandle cuStreamWaitEvent =
-            Driver.LIBRARY.function("cuStreamWaitEvent", LONG, LONG, INT);
+    private static final MethodHandle cuStreamWaitEvent = Driver.LIBRARY.function("cuStreamWaitEvent", LONG, LONG, INT);
 
-    private static final MethodHandle cuLaunchHostFunc =
-            Driver.LIBRARY.function("cuLaunchHostFunc", LONG, LONG, LONG);
+    private static final MethodHandle cuLaunchHostFunc = Driver.LIBRARY.function("cuLaunchHostFunc", LONG, LONG, LONG);
 
-    private static final MethodHandle cuStreamIsCapturing =
-            Driver.LIBRARY.function("cuStreamIsCapturing", LONG, LONG);
+    private static final MethodHandle cuStreamIsCapturing = Driver.LIBRARY.function("cuStreamIsCapturing", LONG, LONG);
 
     private static final MethodHandle cuStreamBeginCapture =
             Driver.LIBRARY.function("cuStreamBeginCapture_v2", LONG, INT);
 
-    private static final MethodHandle cuStreamEndCapture =
-            Driver.LIBRARY.function("cuStreamEndCapture", LONG, LONG);
+    private static final MethodHandle cuStreamEndCapture = Driver.LIBRARY.function("cuStreamEndCapture", LONG, LONG);
 
     private static final MethodHandle cuGraphInstantiateWithFlags =
             Driver.LIBRARY.function("cuGraphInstantiateWithFlags", LONG, LONG, LONG);
 
-    private static final MethodHandle cuGraphLaunch =
-            Driver.LIBRARY.function("cuGraphLaunch", LONG, LONG);
+    private static final MethodHandle cuGraphLaunch = Driver.LIBRARY.function("cuGraphLaunch", LONG, LONG);
 
-    private static final MethodHandle cuGraphExecDestroy =
-            Driver.LIBRARY.function("cuGraphExecDestroy", LONG);
+    private static final MethodHandle cuGraphExecDestroy = Driver.LIBRARY.function("cuGraphExecDestroy", LONG);
 
-    private static final MethodHandle cuGraphDestroy =
-            Driver.LIBRARY.function("cuGraphDestroy", LONG);
+    private static final MethodHandle cuGraphDestroy = Driver.LIBRARY.function("cuGraphDestroy", LONG);
 
-    private static final MethodHandle cuEventCreate =
-            Driver.LIBRARY.function("cuEventCreate", LONG, INT);
+    private static final MethodHandle cuEventCreate = Driver.LIBRARY.function("cuEventCreate", LONG, INT);
 
-    private static final MethodHandle cuEventRecord =
-            Driver.LIBRARY.function("cuEventRecord", LONG, LONG);
+    private static final MethodHandle cuEventRecord = Driver.LIBRARY.function("cuEventRecord", LONG, LONG);
 
-    private static final MethodHandle cuEventQuery =
-            Driver.LIBRARY.function("cuEventQuery", LONG);
+    private static final MethodHandle cuEventQuery = Driver.LIBRARY.function("cuEventQuery", LONG);
 
-    private static final MethodHandle cuEventSynchronize =
-            Driver.LIBRARY.function("cuEventSynchronize", LONG);
+    private static final MethodHandle cuEventSynchronize = Driver.LIBRARY.function("cuEventSynchronize", LONG);
 
     private static final MethodHandle cuEventElapsedTime =
             Driver.LIBRARY.function("cuEventElapsedTime", LONG, LONG, LONG);
 
-    private static final MethodHandle cuEventDestroy =
-            Driver.LIBRARY.function("cuEventDestroy_v2", LONG);
+    private static final MethodHandle cuEventDestroy = Driver.LIBRARY.function("cuEventDestroy_v2", LONG);
 
     /** A stream; flag 1: it does not wait for the default stream. */
     public static long create(int flags, int priority) {
@@ -119,7 +104,8 @@ public final class Streams {
         try {
             int code = (int) cuStreamWaitEvent.invokeExact(stream, event, flags);
             if (code != 0) {
-                throw Driver.failure(code, "cuStreamWaitEvent", "stream " + stream + ", event " + event + ", flags " + flags);
+                throw Driver.failure(
+                        code, "cuStreamWaitEvent", "stream " + stream + ", event " + event + ", flags " + flags);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -131,7 +117,8 @@ public final class Streams {
         try {
             int code = (int) cuLaunchHostFunc.invokeExact(stream, function, data);
             if (code != 0) {
-                throw Driver.failure(code, "cuLaunchHostFunc", "stream " + stream + ", function " + function + ", data " + data);
+                throw Driver.failure(
+                        code, "cuLaunchHostFunc", "stream " + stream + ", function " + function + ", data " + data);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);

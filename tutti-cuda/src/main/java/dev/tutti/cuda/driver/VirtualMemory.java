@@ -13,23 +13,18 @@ public final class VirtualMemory {
     private static final MethodHandle cuMemGetAllocationGranularity =
             Driver.LIBRARY.function("cuMemGetAllocationGranularity", LONG, LONG, INT);
 
-    private static final MethodHandle cuMemCreate =
-            Driver.LIBRARY.function("cuMemCreate", LONG, LONG, LONG, LONG);
+    private static final MethodHandle cuMemCreate = Driver.LIBRARY.function("cuMemCreate", LONG, LONG, LONG, LONG);
 
-    private static final MethodHandle cuMemRelease =
-            Driver.LIBRARY.function("cuMemRelease", LONG);
+    private static final MethodHandle cuMemRelease = Driver.LIBRARY.function("cuMemRelease", LONG);
 
     private static final MethodHandle cuMemAddressReserve =
             Driver.LIBRARY.function("cuMemAddressReserve", LONG, LONG, LONG, LONG, LONG);
 
-    private static final MethodHandle cuMemAddressFree =
-            Driver.LIBRARY.function("cuMemAddressFree", LONG, LONG);
+    private static final MethodHandle cuMemAddressFree = Driver.LIBRARY.function("cuMemAddressFree", LONG, LONG);
 
-    private static final MethodHandle cuMemMap =
-            Driver.LIBRARY.function("cuMemMap", LONG, LONG, LONG, LONG, LONG);
+    private static final MethodHandle cuMemMap = Driver.LIBRARY.function("cuMemMap", LONG, LONG, LONG, LONG, LONG);
 
-    private static final MethodHandle cuMemUnmap =
-            Driver.LIBRARY.function("cuMemUnmap", LONG, LONG);
+    private static final MethodHandle cuMemUnmap = Driver.LIBRARY.function("cuMemUnmap", LONG, LONG);
 
     private static final MethodHandle cuMemSetAccess =
             Driver.LIBRARY.function("cuMemSetAccess", LONG, LONG, LONG, LONG);
@@ -40,11 +35,9 @@ public final class VirtualMemory {
     private static final MethodHandle cuMemImportFromShareableHandle =
             Driver.LIBRARY.function("cuMemImportFromShareableHandle", LONG, LONG, INT);
 
-    private static final MethodHandle cuIpcGetMemHandle =
-            Driver.LIBRARY.function("cuIpcGetMemHandle", LONG, LONG);
+    private static final MethodHandle cuIpcGetMemHandle = Driver.LIBRARY.function("cuIpcGetMemHandle", LONG, LONG);
 
-    private static final MethodHandle cuIpcCloseMemHandle =
-            Driver.LIBRARY.function("cuIpcCloseMemHandle", LONG);
+    private static final MethodHandle cuIpcCloseMemHandle = Driver.LIBRARY.function("cuIpcCloseMemHandle", LONG);
 
     /** Sizes must be multiples of this. */
     public static long granularity(long properties, int option) {
@@ -52,7 +45,8 @@ public final class VirtualMemory {
             MemorySegment out = Scratch.zeroed();
             int code = (int) cuMemGetAllocationGranularity.invokeExact(out.address(), properties, option);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemGetAllocationGranularity", "properties " + properties + ", option " + option);
+                throw Driver.failure(
+                        code, "cuMemGetAllocationGranularity", "properties " + properties + ", option " + option);
             }
             return out.get(ValueLayout.JAVA_LONG, 0);
         } catch (Throwable thrown) {
@@ -66,7 +60,8 @@ public final class VirtualMemory {
             MemorySegment out = Scratch.zeroed();
             int code = (int) cuMemCreate.invokeExact(out.address(), bytes, properties, flags);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemCreate", "bytes " + bytes + ", properties " + properties + ", flags " + flags);
+                throw Driver.failure(
+                        code, "cuMemCreate", "bytes " + bytes + ", properties " + properties + ", flags " + flags);
             }
             return out.get(ValueLayout.JAVA_LONG, 0);
         } catch (Throwable thrown) {
@@ -92,7 +87,10 @@ public final class VirtualMemory {
             MemorySegment out = Scratch.zeroed();
             int code = (int) cuMemAddressReserve.invokeExact(out.address(), bytes, alignment, wish, flags);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemAddressReserve", "bytes " + bytes + ", alignment " + alignment + ", wish " + wish + ", flags " + flags);
+                throw Driver.failure(
+                        code,
+                        "cuMemAddressReserve",
+                        "bytes " + bytes + ", alignment " + alignment + ", wish " + wish + ", flags " + flags);
             }
             return out.get(ValueLayout.JAVA_LONG, 0);
         } catch (Throwable thrown) {
@@ -117,7 +115,11 @@ public final class VirtualMemory {
         try {
             int code = (int) cuMemMap.invokeExact(pointer, bytes, offset, handle, flags);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemMap", "pointer " + pointer + ", bytes " + bytes + ", offset " + offset + ", handle " + handle + ", flags " + flags);
+                throw Driver.failure(
+                        code,
+                        "cuMemMap",
+                        "pointer " + pointer + ", bytes " + bytes + ", offset " + offset + ", handle " + handle
+                                + ", flags " + flags);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -141,7 +143,11 @@ public final class VirtualMemory {
         try {
             int code = (int) cuMemSetAccess.invokeExact(pointer, bytes, descriptors, count);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemSetAccess", "pointer " + pointer + ", bytes " + bytes + ", descriptors " + descriptors + ", count " + count);
+                throw Driver.failure(
+                        code,
+                        "cuMemSetAccess",
+                        "pointer " + pointer + ", bytes " + bytes + ", descriptors " + descriptors + ", count "
+                                + count);
             }
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
@@ -154,7 +160,10 @@ public final class VirtualMemory {
             MemorySegment out = Scratch.zeroed();
             int code = (int) cuMemExportToShareableHandle.invokeExact(out.address(), handle, type, flags);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemExportToShareableHandle", "handle " + handle + ", type " + type + ", flags " + flags);
+                throw Driver.failure(
+                        code,
+                        "cuMemExportToShareableHandle",
+                        "handle " + handle + ", type " + type + ", flags " + flags);
             }
             return out.get(ValueLayout.JAVA_INT, 0);
         } catch (Throwable thrown) {
@@ -168,7 +177,8 @@ public final class VirtualMemory {
             MemorySegment out = Scratch.zeroed();
             int code = (int) cuMemImportFromShareableHandle.invokeExact(out.address(), descriptor, type);
             if (code != 0) {
-                throw Driver.failure(code, "cuMemImportFromShareableHandle", "descriptor " + descriptor + ", type " + type);
+                throw Driver.failure(
+                        code, "cuMemImportFromShareableHandle", "descriptor " + descriptor + ", type " + type);
             }
             return out.get(ValueLayout.JAVA_LONG, 0);
         } catch (Throwable thrown) {

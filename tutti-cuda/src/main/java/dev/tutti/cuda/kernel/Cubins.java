@@ -96,9 +96,8 @@ public final class Cubins {
 
     private static Path defaultFolder() {
         String cache = System.getenv("XDG_CACHE_HOME");
-        Path base = cache == null || cache.isEmpty()
-                ? Path.of(System.getProperty("user.home"), ".cache")
-                : Path.of(cache);
+        Path base =
+                cache == null || cache.isEmpty() ? Path.of(System.getProperty("user.home"), ".cache") : Path.of(cache);
         return base.resolve("tutti").resolve("cubins");
     }
 }

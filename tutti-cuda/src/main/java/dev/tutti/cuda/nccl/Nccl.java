@@ -29,10 +29,10 @@ public final class Nccl {
             MemoryLayout.structLayout(MemoryLayout.sequenceLayout(ID_BYTES, ValueLayout.JAVA_BYTE));
     private static final int TEXT_LIMIT = 1024;
 
-    private static final MethodHandle ncclGetErrorString = LIBRARY.of(
-            "ncclGetErrorString", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
-    private static final MethodHandle ncclGetLastError = LIBRARY.of(
-            "ncclGetLastError", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    private static final MethodHandle ncclGetErrorString =
+            LIBRARY.of("ncclGetErrorString", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+    private static final MethodHandle ncclGetLastError =
+            LIBRARY.of("ncclGetLastError", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     private static final MethodHandle ncclCommInitRankConfig = LIBRARY.of(
             "ncclCommInitRankConfig",
             FunctionDescriptor.of(
@@ -89,7 +89,8 @@ public final class Nccl {
         String name = string(ncclGetErrorString, code);
         String last;
         try {
-            last = Scratch.string((long) ncclGetLastError.invokeExact(0L), TEXT_LIMIT).strip();
+            last = Scratch.string((long) ncclGetLastError.invokeExact(0L), TEXT_LIMIT)
+                    .strip();
         } catch (Throwable tooOld) {
             last = "";
         }

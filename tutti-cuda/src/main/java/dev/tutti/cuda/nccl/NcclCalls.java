@@ -10,20 +10,15 @@ public final class NcclCalls {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
-    private static final MethodHandle ncclGetVersion =
-            Nccl.LIBRARY.function("ncclGetVersion", LONG);
+    private static final MethodHandle ncclGetVersion = Nccl.LIBRARY.function("ncclGetVersion", LONG);
 
-    private static final MethodHandle ncclGetUniqueId =
-            Nccl.LIBRARY.function("ncclGetUniqueId", LONG);
+    private static final MethodHandle ncclGetUniqueId = Nccl.LIBRARY.function("ncclGetUniqueId", LONG);
 
-    private static final MethodHandle ncclCommFinalize =
-            Nccl.LIBRARY.function("ncclCommFinalize", LONG);
+    private static final MethodHandle ncclCommFinalize = Nccl.LIBRARY.function("ncclCommFinalize", LONG);
 
-    private static final MethodHandle ncclCommDestroy =
-            Nccl.LIBRARY.function("ncclCommDestroy", LONG);
+    private static final MethodHandle ncclCommDestroy = Nccl.LIBRARY.function("ncclCommDestroy", LONG);
 
-    private static final MethodHandle ncclCommAbort =
-            Nccl.LIBRARY.function("ncclCommAbort", LONG);
+    private static final MethodHandle ncclCommAbort = Nccl.LIBRARY.function("ncclCommAbort", LONG);
 
     private static final MethodHandle ncclCommSplit =
             Nccl.LIBRARY.function("ncclCommSplit", LONG, INT, INT, LONG, LONG);
@@ -34,11 +29,9 @@ public final class NcclCalls {
     private static final MethodHandle ncclCommGetAsyncError =
             Nccl.LIBRARY.function("ncclCommGetAsyncError", LONG, LONG);
 
-    private static final MethodHandle ncclGroupStart =
-            Nccl.LIBRARY.function("ncclGroupStart");
+    private static final MethodHandle ncclGroupStart = Nccl.LIBRARY.function("ncclGroupStart");
 
-    private static final MethodHandle ncclGroupEnd =
-            Nccl.LIBRARY.function("ncclGroupEnd");
+    private static final MethodHandle ncclGroupEnd = Nccl.LIBRARY.function("ncclGroupEnd");
 
     private static final MethodHandle ncclAllReduce =
             Nccl.LIBRARY.function("ncclAllReduce", LONG, LONG, LONG, INT, INT, LONG, LONG);
@@ -55,17 +48,14 @@ public final class NcclCalls {
     private static final MethodHandle ncclReduceScatter =
             Nccl.LIBRARY.function("ncclReduceScatter", LONG, LONG, LONG, INT, INT, LONG, LONG);
 
-    private static final MethodHandle ncclSend =
-            Nccl.LIBRARY.function("ncclSend", LONG, LONG, INT, INT, LONG, LONG);
+    private static final MethodHandle ncclSend = Nccl.LIBRARY.function("ncclSend", LONG, LONG, INT, INT, LONG, LONG);
 
-    private static final MethodHandle ncclRecv =
-            Nccl.LIBRARY.function("ncclRecv", LONG, LONG, INT, INT, LONG, LONG);
+    private static final MethodHandle ncclRecv = Nccl.LIBRARY.function("ncclRecv", LONG, LONG, INT, INT, LONG, LONG);
 
     private static final MethodHandle ncclRedOpCreatePreMulSum =
             Nccl.LIBRARY.function("ncclRedOpCreatePreMulSum", LONG, LONG, INT, INT, LONG);
 
-    private static final MethodHandle ncclRedOpDestroy =
-            Nccl.LIBRARY.function("ncclRedOpDestroy", INT, LONG);
+    private static final MethodHandle ncclRedOpDestroy = Nccl.LIBRARY.function("ncclRedOpDestroy", INT, LONG);
 
     /** 10000 times major plus 100 times minor plus patch. */
     public static int getVersion() {
@@ -171,7 +161,8 @@ public final class NcclCalls {
     }
 
     /** See NCCL. */
-    public static int allReduce(long from, long to, long count, int type, int operator, long communicator, long stream) {
+    public static int allReduce(
+            long from, long to, long count, int type, int operator, long communicator, long stream) {
         try {
             return (int) ncclAllReduce.invokeExact(from, to, count, type, operator, communicator, stream);
         } catch (Throwable thrown) {
@@ -180,7 +171,8 @@ public final class NcclCalls {
     }
 
     /** See NCCL. */
-    public static int reduce(long from, long to, long count, int type, int operator, int root, long communicator, long stream) {
+    public static int reduce(
+            long from, long to, long count, int type, int operator, int root, long communicator, long stream) {
         try {
             return (int) ncclReduce.invokeExact(from, to, count, type, operator, root, communicator, stream);
         } catch (Throwable thrown) {
@@ -207,7 +199,8 @@ public final class NcclCalls {
     }
 
     /** See NCCL. */
-    public static int reduceScatter(long from, long to, long count, int type, int operator, long communicator, long stream) {
+    public static int reduceScatter(
+            long from, long to, long count, int type, int operator, long communicator, long stream) {
         try {
             return (int) ncclReduceScatter.invokeExact(from, to, count, type, operator, communicator, stream);
         } catch (Throwable thrown) {

@@ -18,8 +18,8 @@ public final class Nvml {
             "NVML", List.of("libnvidia-ml.so.1", "libnvidia-ml.so"), "it comes with NVIDIA's driver");
 
     private static final MethodHandle nvmlInit = LIBRARY.function("nvmlInit_v2");
-    private static final MethodHandle nvmlErrorString = LIBRARY.of(
-            "nvmlErrorString", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+    private static final MethodHandle nvmlErrorString =
+            LIBRARY.of("nvmlErrorString", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
     private static final int TEXT_LIMIT = 256;
     private static final int VERSION_BYTES = 80;
 

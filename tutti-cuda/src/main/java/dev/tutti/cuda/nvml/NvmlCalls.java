@@ -49,17 +49,14 @@ public final class NvmlCalls {
     private static final MethodHandle nvmlDeviceGetTopologyCommonAncestor =
             Nvml.LIBRARY.function("nvmlDeviceGetTopologyCommonAncestor", LONG, LONG, LONG);
 
-    private static final MethodHandle nvmlEventSetCreate =
-            Nvml.LIBRARY.function("nvmlEventSetCreate", LONG);
+    private static final MethodHandle nvmlEventSetCreate = Nvml.LIBRARY.function("nvmlEventSetCreate", LONG);
 
     private static final MethodHandle nvmlDeviceRegisterEvents =
             Nvml.LIBRARY.function("nvmlDeviceRegisterEvents", LONG, LONG, LONG);
 
-    private static final MethodHandle nvmlEventSetWait =
-            Nvml.LIBRARY.function("nvmlEventSetWait_v2", LONG, LONG, INT);
+    private static final MethodHandle nvmlEventSetWait = Nvml.LIBRARY.function("nvmlEventSetWait_v2", LONG, LONG, INT);
 
-    private static final MethodHandle nvmlEventSetFree =
-            Nvml.LIBRARY.function("nvmlEventSetFree", LONG);
+    private static final MethodHandle nvmlEventSetFree = Nvml.LIBRARY.function("nvmlEventSetFree", LONG);
 
     /** Writes the driver's version. */
     public static void getDriverVersion(long text, int length) {

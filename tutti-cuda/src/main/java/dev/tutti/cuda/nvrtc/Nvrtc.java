@@ -23,8 +23,8 @@ public final class Nvrtc {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
     private static final int TEXT_LIMIT = 256;
 
-    private static final MethodHandle nvrtcGetErrorString = LIBRARY.of(
-            "nvrtcGetErrorString", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+    private static final MethodHandle nvrtcGetErrorString =
+            LIBRARY.of("nvrtcGetErrorString", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
 
     private Nvrtc() {}
 

@@ -10,8 +10,7 @@ public final class NvrtcCalls {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
-    private static final MethodHandle nvrtcVersion =
-            Nvrtc.LIBRARY.function("nvrtcVersion", LONG, LONG);
+    private static final MethodHandle nvrtcVersion = Nvrtc.LIBRARY.function("nvrtcVersion", LONG, LONG);
 
     private static final MethodHandle nvrtcCreateProgram =
             Nvrtc.LIBRARY.function("nvrtcCreateProgram", LONG, LONG, LONG, INT, LONG, LONG);
@@ -19,20 +18,16 @@ public final class NvrtcCalls {
     private static final MethodHandle nvrtcCompileProgram =
             Nvrtc.LIBRARY.function("nvrtcCompileProgram", LONG, INT, LONG);
 
-    private static final MethodHandle nvrtcDestroyProgram =
-            Nvrtc.LIBRARY.function("nvrtcDestroyProgram", LONG);
+    private static final MethodHandle nvrtcDestroyProgram = Nvrtc.LIBRARY.function("nvrtcDestroyProgram", LONG);
 
-    private static final MethodHandle nvrtcGetCUBINSize =
-            Nvrtc.LIBRARY.function("nvrtcGetCUBINSize", LONG, LONG);
+    private static final MethodHandle nvrtcGetCUBINSize = Nvrtc.LIBRARY.function("nvrtcGetCUBINSize", LONG, LONG);
 
-    private static final MethodHandle nvrtcGetCUBIN =
-            Nvrtc.LIBRARY.function("nvrtcGetCUBIN", LONG, LONG);
+    private static final MethodHandle nvrtcGetCUBIN = Nvrtc.LIBRARY.function("nvrtcGetCUBIN", LONG, LONG);
 
     private static final MethodHandle nvrtcGetProgramLogSize =
             Nvrtc.LIBRARY.function("nvrtcGetProgramLogSize", LONG, LONG);
 
-    private static final MethodHandle nvrtcGetProgramLog =
-            Nvrtc.LIBRARY.function("nvrtcGetProgramLog", LONG, LONG);
+    private static final MethodHandle nvrtcGetProgramLog = Nvrtc.LIBRARY.function("nvrtcGetProgramLog", LONG, LONG);
 
     /** Writes the version. */
     public static void getVersion(long major, long minor) {
@@ -52,7 +47,11 @@ public final class NvrtcCalls {
             MemorySegment out = Scratch.zeroed();
             int code = (int) nvrtcCreateProgram.invokeExact(out.address(), source, name, headers, contents, names);
             if (code != 0) {
-                throw Nvrtc.failure(code, "nvrtcCreateProgram", "source " + source + ", name " + name + ", headers " + headers + ", contents " + contents + ", names " + names);
+                throw Nvrtc.failure(
+                        code,
+                        "nvrtcCreateProgram",
+                        "source " + source + ", name " + name + ", headers " + headers + ", contents " + contents
+                                + ", names " + names);
             }
             return out.get(ValueLayout.JAVA_LONG, 0);
         } catch (Throwable thrown) {

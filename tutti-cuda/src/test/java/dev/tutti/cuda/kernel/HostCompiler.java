@@ -54,8 +54,7 @@ public final class HostCompiler {
     }
 
     /** Compiles a source for the host, with functions that play its kernels, and loads it. */
-    public static SymbolLookup host(
-            Path folder, String file, String kernels, List<String> defines, Arena arena)
+    public static SymbolLookup host(Path folder, String file, String kernels, List<String> defines, Arena arena)
             throws IOException, InterruptedException {
         unpack(folder);
         Path shim = folder.resolve("host.h");

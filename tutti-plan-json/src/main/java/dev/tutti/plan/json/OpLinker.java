@@ -71,7 +71,8 @@ final class OpLinker {
             sources = sources.subList(0, 1);
         }
         if (raw.extra != null && !raw.extra.like.isEmpty()) {
-            List<@Nullable Chunk> like = like(raw.extra.like, sources.size() + destinations.size(), path + ".tutti.like");
+            List<@Nullable Chunk> like =
+                    like(raw.extra.like, sources.size() + destinations.size(), path + ".tutti.like");
             destinations = withLike(destinations, like, sources.size());
             sources = withLike(sources, like, 0);
         }

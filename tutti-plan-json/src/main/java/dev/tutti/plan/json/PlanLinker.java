@@ -138,7 +138,8 @@ final class PlanLinker {
             lanes.add(linker.all(raw.ops, lanePath + ".ops"));
         }
         Raw.RankExtra extra = rank.extra;
-        int scratchChunks = extra == null || extra.scratchChunks == Raw.ABSENT ? rank.scratchChunks : extra.scratchChunks;
+        int scratchChunks =
+                extra == null || extra.scratchChunks == Raw.ABSENT ? rank.scratchChunks : extra.scratchChunks;
         int packetChunks = extra == null || extra.packetChunks == Raw.ABSENT ? rank.scratchChunks : extra.packetChunks;
         return new RankPlan(
                 id,

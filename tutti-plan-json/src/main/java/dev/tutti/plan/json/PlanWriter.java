@@ -113,7 +113,8 @@ final class PlanWriter {
             boolean fansOut = fansOut(op);
             if (!op.sources().isEmpty()) {
                 List<Chunk> sources = fansOut
-                        ? java.util.Collections.nCopies(op.destinations().size(), op.sources().getFirst())
+                        ? java.util.Collections.nCopies(
+                                op.destinations().size(), op.sources().getFirst())
                         : op.sources();
                 refs("src_buff", op, part, sources, via, table, isGroupSide(op, true));
                 refs("dst_buff", op, part, op.destinations(), via, table, isGroupSide(op, false));
@@ -232,8 +233,7 @@ final class PlanWriter {
                     local(chunk);
                 } else {
                     json.writeStartObject();
-                    json.writeNumberProperty(
-                            "buffer_id", table.buffer(java.util.Objects.requireNonNull(via), chunk));
+                    json.writeNumberProperty("buffer_id", table.buffer(java.util.Objects.requireNonNull(via), chunk));
                     run(chunk);
                     json.writeEndObject();
                 }
@@ -267,7 +267,8 @@ final class PlanWriter {
     private static String operator(Op op) {
         dev.tutti.ReduceOp fold = java.util.Objects.requireNonNull(op.fold());
         return switch (fold.kind()) {
-            case USER, PRE_MUL_SUM -> throw new IllegalArgumentException("a plan file cannot hold the operator of " + op);
+            case USER, PRE_MUL_SUM ->
+                throw new IllegalArgumentException("a plan file cannot hold the operator of " + op);
             default -> fold.toString();
         };
     }

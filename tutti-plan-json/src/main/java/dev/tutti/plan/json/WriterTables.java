@@ -52,8 +52,8 @@ final class WriterTables {
                 } else {
                     ChannelType type = part.channels().get(id).type();
                     if (type != part.via(op)) {
-                        throw new IllegalArgumentException(
-                                op + " of rank " + part.rank() + " mixes memory and port channels: use one operation each");
+                        throw new IllegalArgumentException(op + " of rank " + part.rank()
+                                + " mixes memory and port channels: use one operation each");
                     }
                     numbers.add(number(channels, type, idInType[id]));
                 }

@@ -14,8 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Files that are no plans: a clear error that says where, never anything else. */
 @Timeout(60)
 final class BadInputTest {
-    private static final String GOOD =
-            """
+    private static final String GOOD = """
             {"name":"pair","collective":"allreduce","protocol":"LL","inplace":true,"gpus":[
              {"id":0,"input_chunks":2,"output_chunks":2,"scratch_chunks":4,
               "threadblocks":[{"id":0,"ops":[
@@ -44,10 +43,7 @@ final class BadInputTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             "name":"pair"               | "name":7                     | name | must be a text, is a number
             "id":1                      | "id":2                       | gpus[1].id | must be 1, is 2
             "input_chunks":2            | "input_chunks":-2            | gpus[0].input_chunks | must be in 0..2147483647, is -2
@@ -74,7 +70,8 @@ final class BadInputTest {
         String bad = GOOD.replaceFirst(java.util.regex.Pattern.quote(right), wrong.replace("$", "\\$"));
         assertThatThrownBy(() -> PlanFile.parse(bad))
                 .isInstanceOfSatisfying(
-                        PlanFormatException.class, thrown -> assertThat(thrown.path()).isEqualTo(path))
+                        PlanFormatException.class,
+                        thrown -> assertThat(thrown.path()).isEqualTo(path))
                 .hasMessage(path + ": " + problem);
     }
 
@@ -119,7 +116,8 @@ final class BadInputTest {
 
     @Test
     void shouldBoundWhatGroupsExpandTo() {
-        StringBuilder json = new StringBuilder("{\"name\":\"g\",\"collective\":\"test\",\"protocol\":\"Simple\",\"inplace\":false,\"gpus\":[");
+        StringBuilder json = new StringBuilder(
+                "{\"name\":\"g\",\"collective\":\"test\",\"protocol\":\"Simple\",\"inplace\":false,\"gpus\":[");
         int ranks = 3000;
         String group = java.util.stream.IntStream.range(0, ranks)
                 .mapToObj(Integer::toString)
@@ -132,9 +130,11 @@ final class BadInputTest {
                     .append(rank)
                     .append(",\"input_chunks\":1,\"output_chunks\":1,\"scratch_chunks\":0");
             if (rank == 0) {
-                json.append(",\"channels\":[{\"channel_type\":\"switch\",\"buffer_type\":\"i\",\"rank_groups\":[{\"ranks\":[")
+                json.append(
+                                ",\"channels\":[{\"channel_type\":\"switch\",\"buffer_type\":\"i\",\"rank_groups\":[{\"ranks\":[")
                         .append(group)
-                        .append("]}]}],\"threadblocks\":[{\"id\":0,\"channels\":[{\"channel_type\":\"switch\",\"channel_ids\":[0]}],\"ops\":[")
+                        .append(
+                                "]}]}],\"threadblocks\":[{\"id\":0,\"channels\":[{\"channel_type\":\"switch\",\"channel_ids\":[0]}],\"ops\":[")
                         .append((op + ",").repeat(8000))
                         .append(op)
                         .append("]}]");
