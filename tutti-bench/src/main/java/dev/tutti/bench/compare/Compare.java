@@ -142,8 +142,16 @@ public final class Compare {
             command.addAll(List.of(more.strip().split(" +")));
         }
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), TuttiRank.class.getName()));
-        command.addAll(List.of(tutti.directory().toString(), "" + ranks));
-        tutti.start(command, Map.of());
+        command.add(tutti.directory().toString());
+        if (options.threads) {
+            command.add("" + ranks);
+            tutti.start(command, Map.of());
+        } else {
+            String job = "race-" + ProcessHandle.current().pid() + "-" + ranks;
+            for (int rank = 0; rank < ranks; rank++) {
+                tutti.start(command, Map.of("TUTTI_RANK", "" + rank, "TUTTI_SIZE", "" + ranks, "TUTTI_JOB", job));
+            }
+        }
         // More ranks than cores compile at the same time.
         int crowd = Math.max(1, ranks / Runtime.getRuntime().availableProcessors());
         List<String> types = new ArrayList<>(List.of("float32"));

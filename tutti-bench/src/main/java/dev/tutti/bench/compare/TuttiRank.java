@@ -19,7 +19,8 @@ import java.util.Locale;
 /**
  * Tutti's side of the race: what race.c does, through the API as users have it, with mismatch detection and deadlines on. Reads
  * commands from {@code DIR/<rank>.in}; rank 0 answers to {@code DIR/out}. Beside {@code run} there is {@code warm}, as the JIT
- * compiler needs more than a few calls. Usage: {@code TuttiRank DIR [threads]}.
+ * compiler needs more than a few calls. Usage: {@code TuttiRank DIR} for
+ * a rank that is a process, {@code TuttiRank DIR N} for ranks that are threads.
  */
 public final class TuttiRank {
     private static final int MOST_ITERATIONS = 20_000;
@@ -38,8 +39,11 @@ public final class TuttiRank {
 
     public static void main(String[] arguments) {
         Path directory = Path.of(arguments[0]);
-        int threads = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 0;
-        World.local(threads).run(comm -> new TuttiRank(comm, directory).obey());
+        if (arguments.length > 1) {
+            World.local(Integer.parseInt(arguments[1])).run(comm -> new TuttiRank(comm, directory).obey());
+        } else {
+            World.fromEnvironment().run(comm -> new TuttiRank(comm, directory).obey());
+        }
     }
 
     private void obey() {
