@@ -6,6 +6,7 @@ import dev.tutti.exec.PairCounts;
 import dev.tutti.exec.Signature;
 import dev.tutti.memory.Operand;
 import dev.tutti.spi.Transport;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -93,12 +94,18 @@ final class Requests {
                     background);
             return;
         }
+        if (call.repeats(Collective.BROADCAST, type, null, out, null, root)) {
+            return;
+        }
         call.of(Collective.BROADCAST, type, null, root, Arguments.count(out, type, "output"));
         Arguments.describe(call.output(), out, type, "output", true, background);
         finish(call, null, out);
     }
 
     void allGather(Call call, DataType type, @Nullable Object in, Object out, boolean background) {
+        if (call.repeats(Collective.ALL_GATHER, type, in, out, null, 0)) {
+            return;
+        }
         long total = Arguments.count(out, type, "output");
         long count = in == null ? divided(total, "output") : Arguments.count(in, type, "input");
         requireTimes(total, count, "output");
@@ -140,6 +147,9 @@ final class Requests {
 
     void reduceScatter(
             Call call, DataType type, Object in, @Nullable Object out, @Nullable ReduceOp op, boolean background) {
+        if (call.repeats(Collective.REDUCE_SCATTER, type, in, out, op, 0)) {
+            return;
+        }
         Arguments.requireOperator(op, type);
         long total = Arguments.count(in, type, "input");
         long count = out == null ? divided(total, "input") : Arguments.count(out, type, "output");
@@ -290,6 +300,9 @@ final class Requests {
     }
 
     void allToAll(Call call, DataType type, Object in, Object out, boolean background) {
+        if (call.repeats(Collective.ALL_TO_ALL, type, in, out, null, 0)) {
+            return;
+        }
         long total = Arguments.count(in, type, "input");
         requireCount(Arguments.count(out, type, "output"), total, "output", "the input's");
         call.of(Collective.ALL_TO_ALL, type, null, 0, divided(total, "input"));
@@ -402,11 +415,12 @@ final class Requests {
         }
     }
 
-    /** Segments have to be looked at each time: their arena may have been closed. */
+    /** Segments that can be closed have to be looked at each time. */
     private static boolean isRepeatable(@Nullable Object memory) {
-        return memory instanceof Buffer buffer
-                ? buffer.backing() == null
-                : !(memory instanceof java.lang.foreign.MemorySegment) && !(memory instanceof List);
+        if (memory instanceof Buffer buffer) {
+            return buffer.backing() == null || Operand.cannotClose(buffer.backing());
+        }
+        return memory instanceof MemorySegment segment ? Operand.cannotClose(segment) : !(memory instanceof List);
     }
 
     private void hold(Call call, @Nullable Object in, @Nullable Object out) {

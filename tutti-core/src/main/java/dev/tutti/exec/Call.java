@@ -168,15 +168,9 @@ public final class Call {
         repeatable = true;
     }
 
-    /** Whether what was found out about this call will hold for the next one: one block in, one out, the same memory. */
+    /** Whether what was found out about this call will hold for the next one. */
     boolean mayRunAgain() {
-        return repeatable
-                && uniform
-                && !stagesInput
-                && !collective.isRooted()
-                && collective != Collective.EXSCAN
-                && collective.inputBlocks(ranks) <= 1
-                && collective.outputBlocks(ranks) <= 1;
+        return repeatable && uniform && !stagesInput;
     }
 
     /** Forgets the memory, unless the next call is likely to have it again. */

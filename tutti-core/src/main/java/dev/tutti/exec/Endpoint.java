@@ -201,11 +201,6 @@ public final class Endpoint {
         return (launch << 32) | (digest & 0xFFFFFFFFL);
     }
 
-    /** Whether the next launch may write without looking at anybody's board. */
-    boolean isNextLaunchFree() {
-        return heardFromAll >= launch && (int) launch != -1 && !wrapping;
-    }
-
     void nextLaunch() {
         launch++;
         wrapping = (int) launch == 0;

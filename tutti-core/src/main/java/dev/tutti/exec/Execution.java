@@ -90,7 +90,7 @@ public final class Execution {
             return;
         }
         Program again = call.again;
-        if (again != null && call.againStages == stages && endpoint.isNextLaunchFree()) {
+        if (again != null && call.againStages == stages) {
             runAgain(call, again, java.util.Objects.requireNonNull(call.shape));
         } else if (call.isPairwise()) {
             publish(call, Signature.meta(call), digest(call));
@@ -109,14 +109,22 @@ public final class Execution {
     private void runAgain(Call call, Program program, Shape shape) {
         publish(call, shape.meta, shape.digest);
         configure(call, shape);
-        endpoint.launch++;
-        if (call.isInputStaged()) {
-            call.input().load(0, call.againInput, shape.longestBytes);
+        endpoint.nextLaunch();
+        if (!endpoint.mayWrite(program)) {
+            awaitPeers(program);
         }
-        Templates.run(program.template, program.bind(endpoint, call.againInput, call.againOutput)[0], endpoint);
+        if (call.isInputStaged()) {
+            inputBase(call, shape, 0, true);
+        }
+        long[] bound = program.bind(endpoint, call.againInput, call.againOutput)[0];
+        if (program.template != Templates.NONE) {
+            Templates.run(program.template, bound, endpoint);
+        } else {
+            Interpreter.run(bound, endpoint);
+        }
         endpoint.finishLaunch(program);
         if (call.isOutputStaged()) {
-            call.output().store(0, call.againOutput, shape.longestBytes);
+            storeOutput(call, shape, program, 0, call.againOutput);
         }
         requireAgreement(shape);
     }
@@ -156,7 +164,7 @@ public final class Execution {
             if (outputStaged) {
                 storeOutput(call, shape, program, round, output);
             }
-            if (program.template != Templates.NONE && shape.rounds == 1 && call.mayRunAgain()) {
+            if (program.singleLane && !program.reachesPeers && shape.rounds == 1 && call.mayRunAgain()) {
                 call.again = program;
                 call.againInput = input;
                 call.againOutput = output;

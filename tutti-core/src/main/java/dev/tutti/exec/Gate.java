@@ -2,6 +2,7 @@ package dev.tutti.exec;
 
 import dev.tutti.AbortedException;
 import dev.tutti.TuttiException;
+import dev.tutti.posix.Membarrier;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Collections;
@@ -10,25 +11,46 @@ import java.util.WeakHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Mutual exclusion for one rank's side of a communicator. Entering is one compare-and-set, leaving one release store: a lock with
- * a queue of waiters would cost a fence more, which is a good part of a small operation. Waiting for another thread is rare, and
- * done in bounded slices.
+ * Mutual exclusion for one rank's side of a communicator. Mostly one thread makes all calls of a rank, so the first to come is
+ * favoured: it enters by a plain store and a load, without the fence that a compare-and-set is. Such a fence waits until
+ * everything that the last operation sent has arrived at the other cores, which takes longer than a small operation. Whoever else
+ * comes takes the favour away for good, by a fence on all cores ({@link Membarrier}); from then on everybody pays for a
+ * compare-and-set. Waiting for another thread is rare, and done in bounded slices.
+ *
+ * <pre>
+ *   favoured thread                        the first other one
+ *   ---------------                        -------------------
+ *   inside = 1                             favoured = NOBODY
+ *   if (favoured == me) enter              fence, on all cores
+ *   else inside = 0, enter as others do    inside != 0 ? wait : enter
+ * </pre>
  */
 public final class Gate {
     private static final long UNKNOWN = -1;
     private static final VarHandle HELD;
+    private static final VarHandle INSIDE;
+    private static final VarHandle FAVOURED;
+    private static final long NOBODY = -1;
     private static final Set<Gate> ALL = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     static {
         try {
-            HELD = MethodHandles.lookup().findVarHandle(Gate.class, "held", int.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            HELD = lookup.findVarHandle(Gate.class, "held", int.class);
+            INSIDE = lookup.findVarHandle(Gate.class, "inside", int.class);
+            FAVOURED = lookup.findVarHandle(Gate.class, "favoured", long.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
     }
 
-    @SuppressWarnings("UnusedVariable") // through the handle only
     private int held;
+
+    /** Whether the favoured thread is inside, or about to look whether it may be. Written by that thread alone. */
+    private int inside;
+
+    /** Id of the favoured thread; 0 before the first comes. */
+    private long favoured;
 
     /** Id of the thread inside, 0 for none. An id rather than the thread: storing a reference costs a barrier. */
     private long owner;
@@ -43,11 +65,47 @@ public final class Gate {
     }
 
     boolean tryEnter() {
+        long me = Thread.currentThread().threadId();
+        if (favoured == me && inside == 0 && held == 0) {
+            INSIDE.setOpaque(this, 1);
+            // For the compiler, which must not look before it has said so; the processor is told by whoever takes the
+            // favour away.
+            VarHandle.releaseFence();
+            if ((long) FAVOURED.getOpaque(this) == me) {
+                owner = me;
+                return true;
+            }
+            INSIDE.setRelease(this, 0);
+        }
+        return tryEnterAmongOthers(me);
+    }
+
+    private boolean tryEnterAmongOthers(long me) {
         if (!HELD.compareAndSet(this, 0, 1)) {
             return false;
         }
-        owner = Thread.currentThread().threadId();
+        long favourite = (long) FAVOURED.getVolatile(this);
+        if (favourite == 0) {
+            FAVOURED.setVolatile(this, Membarrier.isAvailable() ? me : NOBODY);
+        } else if (favourite != NOBODY && favourite != me) {
+            FAVOURED.setVolatile(this, NOBODY);
+            fence();
+        }
+        if ((int) INSIDE.getAcquire(this) != 0) {
+            HELD.setRelease(this, 0);
+            return false;
+        }
+        owner = me;
         return true;
+    }
+
+    /** A fence on this thread and on every favoured one. */
+    private static void fence() {
+        if (Membarrier.isAvailable()) {
+            Membarrier.everywhere();
+        } else {
+            VarHandle.fullFence();
+        }
     }
 
     void enter() {
@@ -88,22 +146,32 @@ public final class Gate {
         inputOwner = UNKNOWN;
         outputOwner = UNKNOWN;
         owner = 0;
-        HELD.setRelease(this, 0);
+        if (inside != 0) {
+            INSIDE.setRelease(this, 0);
+        } else {
+            HELD.setRelease(this, 0);
+        }
     }
 
+    /** Whether anybody is inside. Whoever enters later sees what the caller wrote before. */
     boolean isHeld() {
-        return (int) HELD.getVolatile(this) != 0;
+        fence();
+        return isHeldNow();
+    }
+
+    private boolean isHeldNow() {
+        return (int) HELD.getVolatile(this) != 0 || (int) INSIDE.getVolatile(this) != 0;
     }
 
     /**
      * Returns when no operation uses memory of this owner that was inside any gate of this process at the time of the call. Whoever
-     * enters later sees what the caller wrote before: entering is a full fence, as is the read here. It does not wait for
-     * operations on other memory: those of other ranks may need the caller to go on.
+     * enters later sees what the caller wrote before, for the fence here is on all cores. It does not wait for operations on other
+     * memory: those of other ranks may need the caller to go on.
      */
     public static void awaitPassage(long memoryOwner) {
-        VarHandle.fullFence();
+        fence();
         for (Gate gate : ALL.toArray(new Gate[0])) {
-            while (gate.isHeld()
+            while (gate.isHeldNow()
                     && gate.mayUse(memoryOwner)
                     && gate.owner != Thread.currentThread().threadId()) {
                 LockSupport.parkNanos(gate, 20_000);

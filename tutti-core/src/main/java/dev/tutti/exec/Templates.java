@@ -14,6 +14,7 @@ import java.lang.foreign.ValueLayout;
  *   BARRIER   SIGNAL, WAIT
  *   SLOTS     DATA copy to peers, SIGNAL, WAIT, DATA fold          one-shot through slots
  *   PACKETS   PACKETS to peers, PACKETS fold into plain memory     one-shot of packets
+ *   MOVES     PACKETS to peers, PACKETS from peers, DATA copies    one-shot that folds nothing
  * </pre>
  */
 final class Templates {
@@ -21,6 +22,7 @@ final class Templates {
     static final int BARRIER = 1;
     static final int SLOTS = 2;
     static final int PACKETS = 3;
+    static final int MOVES = 4;
 
     /** Above this the interpreter is as fast. */
     private static final long MOST_BYTES = 8 << 10;
@@ -31,6 +33,9 @@ final class Templates {
     private Templates() {}
 
     static int recognise(long[] code) {
+        if (isMoves(code)) {
+            return MOVES;
+        }
         int second = code.length == 0 ? 0 : Records.words(code[0]);
         if (second == 0 || second >= code.length) {
             return NONE;
@@ -44,6 +49,29 @@ final class Templates {
             return PACKETS;
         }
         return first == Records.DATA && isSlotOneShot(code, second, third) ? SLOTS : NONE;
+    }
+
+    private static boolean isMoves(long[] code) {
+        boolean packets = false;
+        for (int pc = 0; pc < code.length; pc += Records.words(code[pc])) {
+            int kind = Records.kind(code[pc]);
+            if ((kind != Records.DATA && kind != Records.PACKETS)
+                    || Records.kernel(code[pc + 2]) != Records.COPY
+                    || code[pc + 1] > MOST_PACKET_BYTES
+                    || (code[pc + 1] & 3) != 0) {
+                return false;
+            }
+            int flags = Records.flags(code[pc]);
+            if (kind == Records.PACKETS
+                    && !(Records.sources(code[pc]) == 0 && flags == (Records.SIGNED | Records.PLAIN_SOURCE))
+                    && !(Records.sources(code[pc]) == 1
+                            && Records.destinations(code[pc]) == 0
+                            && flags == (Records.SIGNED | Records.PLAIN_DESTINATION))) {
+                return false;
+            }
+            packets |= kind == Records.PACKETS;
+        }
+        return packets;
     }
 
     private static boolean isPacketOneShot(long[] code, int second) {
@@ -84,6 +112,8 @@ final class Templates {
     static void run(int template, long[] code, Endpoint endpoint) {
         if (template == PACKETS) {
             packets(code, endpoint);
+        } else if (template == MOVES) {
+            moves(code, endpoint);
         } else if (template == SLOTS) {
             slots(code, endpoint);
         } else {
@@ -118,6 +148,39 @@ final class Templates {
                 bytes >> endpoint.elementShift,
                 endpoint.aux,
                 Records.scaled(code[fold + 2]));
+    }
+
+    private static void moves(long[] code, Endpoint endpoint) {
+        long flag = endpoint.launch << 32;
+        long signed = endpoint.signed(endpoint.signature);
+        for (int pc = 0; pc < code.length; ) {
+            long header = code[pc];
+            int bytes = (int) code[pc + 1];
+            long source = code[pc + Records.OPERANDS];
+            int next = pc + Records.words(header);
+            if (Records.kind(header) == Records.DATA) {
+                for (int i = pc + Records.OPERANDS + 1; i < next; i++) {
+                    copy(source, code[i], bytes);
+                }
+            } else if (Records.sources(header) == 0) {
+                for (int i = pc + Records.OPERANDS + 1; i < next; i++) {
+                    Memory.putLongRelease(code[i], signed);
+                    Packets.pack(source, code[i] + 8, bytes, flag);
+                }
+            } else {
+                receive(source, code[pc + Records.OPERANDS + 1], bytes, signed, endpoint);
+            }
+            pc = next;
+        }
+    }
+
+    private static void copy(long source, long destination, int bytes) {
+        for (int at = 0; at < bytes; at += 4) {
+            Memory.ALL.set(
+                    ValueLayout.JAVA_INT_UNALIGNED,
+                    destination + at,
+                    Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, source + at));
+        }
     }
 
     private static void packets(long[] code, Endpoint endpoint) {

@@ -105,6 +105,12 @@ public final class Operand {
         parts = other.parts;
     }
 
+    /** Whether a segment lives as long as it is held, whatever anybody does. */
+    public static boolean cannotClose(MemorySegment segment) {
+        Class<?> scope = segment.scope().getClass();
+        return scope == AUTOMATIC || scope == GLOBAL;
+    }
+
     /**
      * Whether a segment could be closed by somebody else while its owner is inside a call: true for shared arenas. A confined
      * segment's owner is the caller, who is busy; automatic and global ones live as long as they are held.

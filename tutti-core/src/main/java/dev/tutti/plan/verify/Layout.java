@@ -67,7 +67,8 @@ abstract class Layout {
     final void requireModest() {
         for (Area area : areas) {
             if (area.bytes() < 0 || area.bytes() >= 1L << 39) {
-                throw new TooLargeException(area.symbol() + " of rank " + area.rank() + " has " + area.bytes() + " bytes");
+                throw new TooLargeException(
+                        area.symbol() + " of rank " + area.rank() + " has " + area.bytes() + " bytes");
             }
         }
         if (plan.ranks() >= 1 << 15) {

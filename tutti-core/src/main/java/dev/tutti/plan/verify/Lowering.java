@@ -206,8 +206,8 @@ final class Lowering {
         if (guarded) {
             requireRules(place);
         }
-        boolean pairs =
-                op.code().isPairwise() && op.sources().size() == op.destinations().size();
+        boolean pairs = op.code().isPairwise()
+                && op.sources().size() == op.destinations().size();
         if (!pairs) {
             move(part, place, loop, op.sources(), op.destinations(), plainSources, plainDestinations, raw);
             return;
@@ -215,7 +215,15 @@ final class Lowering {
         for (int i = 0; i < op.sources().size(); i++) {
             List<Chunk> source = op.sources().subList(i, i + 1);
             List<Chunk> destination = op.destinations().subList(i, i + 1);
-            move(part, place, loop, source, destination, Math.min(1, plainSources), Math.min(1, plainDestinations), raw);
+            move(
+                    part,
+                    place,
+                    loop,
+                    source,
+                    destination,
+                    Math.min(1, plainSources),
+                    Math.min(1, plainDestinations),
+                    raw);
             if (op.code().signals()) {
                 signal(part, place, op.channels().get(Math.min(i, op.channels().size() - 1)));
             }

@@ -25,6 +25,7 @@ final class Meetings {
         int value;
         /** What may be taken before anybody gives. */
         int credits;
+
         int lastGiver = Cell.NOBODY;
         int lastGiverClock;
         int lastTaker = Cell.NOBODY;

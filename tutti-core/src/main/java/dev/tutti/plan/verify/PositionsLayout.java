@@ -165,8 +165,14 @@ final class PositionsLayout extends Layout {
 
     private static Region[] join(Region[] last, Region[] next) {
         Region[] joined = new Region[last.length];
-        Arrays.setAll(joined, i -> new Region(
-                last[i].even(), last[i].odd(), last[i].offset(), last[i].bytes() + next[i].bytes(), last[i].packet()));
+        Arrays.setAll(
+                joined,
+                i -> new Region(
+                        last[i].even(),
+                        last[i].odd(),
+                        last[i].offset(),
+                        last[i].bytes() + next[i].bytes(),
+                        last[i].packet()));
         return joined;
     }
 

@@ -35,7 +35,8 @@ final class Sizes {
         Collective collective = plan.header().collective();
         int inputBlocks = collective == null ? 1 : Math.max(1, collective.inputBlocks(plan.ranks()));
         int outputBlocks = collective == null ? 1 : Math.max(1, collective.outputBlocks(plan.ranks()));
-        long perBlock = first.inputChunks() > 0 ? first.inputChunks() / inputBlocks : first.outputChunks() / outputBlocks;
+        long perBlock =
+                first.inputChunks() > 0 ? first.inputChunks() / inputBlocks : first.outputChunks() / outputBlocks;
         perBlock = Math.max(1, perBlock);
         // Chunk lengths in granules.
         TreeSet<Long> chunks = new TreeSet<>();

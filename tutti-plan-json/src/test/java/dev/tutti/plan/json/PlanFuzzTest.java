@@ -50,7 +50,8 @@ public class PlanFuzzTest {
             }
             return;
         }
-        long operations = plan.all().stream().mapToLong(part -> part.operations().count()).sum();
+        long operations =
+                plan.all().stream().mapToLong(part -> part.operations().count()).sum();
         if (operations <= MOST_OPERATIONS) {
             Verifier.check(plan);
         }

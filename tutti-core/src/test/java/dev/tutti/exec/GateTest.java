@@ -1,0 +1,71 @@
+package dev.tutti.exec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tutti.TuttiException;
+import java.util.concurrent.CyclicBarrier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class GateTest {
+    private static final int GATES = 3000;
+    private static final int PASSAGES = 200;
+
+    private static int counter;
+    private static volatile Gate gate = new Gate();
+
+    /** The second thread takes the favour away while the first goes in and out: neither may lose what the other counted. */
+    @Test
+    void shouldLetOneInAtATimeWhenAnotherThreadTakesTheFavourAway() throws Exception {
+        CyclicBarrier start = new CyclicBarrier(2);
+        Thread other = Thread.ofPlatform().start(() -> {
+            for (int i = 0; i < GATES; i++) {
+                meet(start);
+                for (int wait = 0; wait < i % 97; wait++) {
+                    Thread.onSpinWait();
+                }
+                pass(gate, 3);
+                meet(start);
+            }
+        });
+        for (int i = 0; i < GATES; i++) {
+            gate = new Gate();
+            counter = 0;
+            pass(gate, 2);
+            meet(start);
+            pass(gate, PASSAGES);
+            meet(start);
+            assertThat(counter).isEqualTo(PASSAGES + 5);
+        }
+        other.join();
+    }
+
+    @Test
+    void shouldRefuseWhenTheFavouredThreadIsInsideAlready() {
+        Gate own = new Gate();
+        for (int i = 0; i < 3; i++) {
+            own.enter();
+            assertThatThrownBy(own::enter).isInstanceOf(TuttiException.class).hasMessageContaining("must not call");
+            own.exit();
+        }
+        assertThat(own.isHeld()).isFalse();
+    }
+
+    private static void pass(Gate through, int times) {
+        for (int i = 0; i < times; i++) {
+            through.enter();
+            counter++;
+            through.exit();
+        }
+    }
+
+    private static void meet(CyclicBarrier where) {
+        try {
+            where.await();
+        } catch (Exception broken) {
+            throw new IllegalStateException(broken);
+        }
+    }
+}
