@@ -204,8 +204,9 @@ public final class World implements AutoCloseable {
     private static void tellOfEnd(Communicator communicator, int worldRank, String text) {
         Member member = communicator.member;
         int rank = member.rankOfWorldRank(worldRank);
-        if (rank >= 0 && !communicator.schedule.isClosed()) {
-            member.endpoint().board().abortUnlessClosed(rank, text.formatted(member.name()));
+        Board board = member.endpoint().board();
+        if (rank >= 0 && !communicator.schedule.isClosed() && !board.isClosed(rank)) {
+            board.abort(Board.Reason.PEER_FAILED, text.formatted(member.name()), null);
         }
     }
 

@@ -3,6 +3,8 @@ package dev.tutti.exec;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.memory.Memory;
+import dev.tutti.plan.ChannelType;
+import dev.tutti.plan.Chunk;
 import dev.tutti.plan.Code;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanSizes;
@@ -126,21 +128,29 @@ public final class PlanContext implements PlanResolver.Counters {
                 .flatMap(op -> op.destinations().stream())
                 .anyMatch(chunk -> chunk.space() == Space.INPUT);
         this.reachesPeers = plan.all().stream().anyMatch(RankPlan::reachesPeersBuffers);
-        this.door = new PlanDoor(parent.rank, share(PlanDoor.bytes(plan.ranks())), parent.bell);
+        this.door = new PlanDoor(parent.rank, share(PlanDoor.bytes(plan.ranks())));
         this.counters = share((part.channels().size() + 1L) * RegionLayout.LINE);
         this.waits = new PlanWaits(plan, endpoint, machine, semaphores, arrivals, this);
     }
 
     private static boolean usesPlainScratch(RankPlan each) {
-        return each.operations()
-                .anyMatch(op -> (op.code().shape() == Code.Shape.PLAIN
-                                && (op.sources().stream().anyMatch(chunk -> chunk.space() == Space.SCRATCH)
-                                        || op.destinations().stream()
-                                                .anyMatch(chunk -> chunk.space() == Space.SCRATCH)))
-                        || (op.code().folds()
-                                && op.code().shape() == Code.Shape.PACKET
-                                && (op.sources().getFirst().space() == Space.SCRATCH
-                                        || op.destinations().getFirst().space() == Space.SCRATCH)));
+        return each.operations().anyMatch(op -> {
+            int sources = op.sources().size();
+            int destinations = op.destinations().size();
+            if (op.code().shape() == Code.Shape.PACKET) {
+                boolean raw = each.via(op) == ChannelType.PORT;
+                sources = op.code().folds() || op.code() == Code.PACK
+                        ? 1
+                        : op.code() == Code.PUT_PACKETS && !raw ? sources : 0;
+                destinations = op.code().folds() || op.code() == Code.UNPACK ? 1 : 0;
+            }
+            return isScratch(op.sources().subList(0, sources))
+                    || isScratch(op.destinations().subList(0, destinations));
+        });
+    }
+
+    private static boolean isScratch(List<Chunk> chunks) {
+        return chunks.stream().anyMatch(chunk -> chunk.space() == Space.SCRATCH);
     }
 
     private static boolean usesPackets(RankPlan each) {
@@ -161,11 +171,6 @@ public final class PlanContext implements PlanResolver.Counters {
             addresses[rank] = all[rank] == 0 ? 0 : endpoint.fabric.address(rank, all[rank]);
         }
         return addresses;
-    }
-
-    /** The same number in every process for equal plans. */
-    public static long digest(Plan plan) {
-        return PlanCalls.digest(plan);
     }
 
     /** The plan. */

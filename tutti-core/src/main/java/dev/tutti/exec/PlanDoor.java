@@ -1,6 +1,5 @@
 package dev.tutti.exec;
 
-import dev.tutti.channel.Bell;
 import dev.tutti.memory.Memory;
 import dev.tutti.spi.RegionLayout;
 
@@ -15,14 +14,12 @@ import dev.tutti.spi.RegionLayout;
 final class PlanDoor {
     private static final int SAID = 16;
 
-    private final Bell bell;
     private final int rank;
     private final long[] lines;
     private long meeting;
 
     /** Doors begin at these addresses, one per rank. */
-    PlanDoor(int rank, long[] lines, Bell bell) {
-        this.bell = bell;
+    PlanDoor(int rank, long[] lines) {
         this.rank = rank;
         this.lines = lines;
     }
@@ -42,7 +39,6 @@ final class PlanDoor {
             Memory.putLong(said + 8, output);
             Memory.putLongRelease(line, meeting);
         }
-        bell.ringOthers();
     }
 
     /** A rank that has not come yet, or -1. */

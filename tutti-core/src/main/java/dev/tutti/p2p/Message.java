@@ -1,6 +1,5 @@
 package dev.tutti.p2p;
 
-import dev.tutti.exec.Progress;
 import dev.tutti.exec.Task;
 import dev.tutti.memory.Operand;
 import org.jspecify.annotations.Nullable;
@@ -120,8 +119,8 @@ public abstract class Message extends Task {
     }
 
     @Override
-    protected final Progress.Moving mover() {
-        return postbox;
+    protected final int help() {
+        return postbox.move();
     }
 
     @Override

@@ -1,6 +1,5 @@
 package dev.tutti.semantics;
 
-import dev.tutti.Asleep;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -25,11 +24,15 @@ final class Blocked {
     static Blocked in(Runnable action) {
         Blocked blocked = new Blocked(action);
         blocked.thread.start();
-        while (!blocked.end.isDone() && !Asleep.is(blocked.thread)) {
+        while (!blocked.end.isDone() && !isWaiting(blocked.thread.getState())) {
             Thread.onSpinWait();
             Thread.yield();
         }
         return blocked;
+    }
+
+    private static boolean isWaiting(Thread.State state) {
+        return state == Thread.State.TIMED_WAITING || state == Thread.State.WAITING;
     }
 
     void interrupt() {

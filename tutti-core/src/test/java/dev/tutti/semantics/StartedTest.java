@@ -3,7 +3,6 @@ package dev.tutti.semantics;
 import static dev.tutti.semantics.Outcomes.thrownBy;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.tutti.Asleep;
 import dev.tutti.Buffer;
 import dev.tutti.Communicator;
 import dev.tutti.MismatchException;
@@ -231,7 +230,7 @@ class StartedTest {
                 for (int k = 0; k < 3; k++) {
                     Thread waiter = Thread.ofVirtual().start(work::await);
                     waiters.add(waiter);
-                    while (!Asleep.is(waiter)) {
+                    while (waiter.getState() != Thread.State.TIMED_WAITING) {
                         Thread.onSpinWait();
                     }
                 }

@@ -1,6 +1,9 @@
 package dev.tutti.cli.plan;
 
+import dev.tutti.DataType;
 import dev.tutti.plan.Plan;
+import dev.tutti.plan.PlanSizes;
+import dev.tutti.plan.RankPlan;
 import dev.tutti.plan.json.PlanFile;
 import dev.tutti.plan.json.PlanFormatException;
 import dev.tutti.plan.verify.Finding;
@@ -11,6 +14,7 @@ import dev.tutti.plan.verify.Verifier;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -37,6 +41,8 @@ import picocli.CommandLine.Parameters;
             "  tutti plan check --replay 'r0*1 r0.0*3' plan.json run it in this order"
         })
 public final class CheckCommand implements Callable<Integer> {
+    private static final int LAUNCHES = 3;
+
     private final PrintStream out;
     private final PrintStream err;
 
@@ -55,7 +61,10 @@ public final class CheckCommand implements Callable<Integer> {
             description = "Say all that was found, with schedules that show it.")
     private boolean verbose;
 
-    @Option(names = "--schedules", paramLabel = "N", description = "Also run each plan under N seeded schedules.")
+    @Option(
+            names = "--schedules",
+            paramLabel = "N",
+            description = "Also run each plan on the executor under N seeded schedules.")
     private int schedules;
 
     @Option(names = "--seed", paramLabel = "S", description = "The first seed of --schedules (default: 1).")
@@ -70,7 +79,7 @@ public final class CheckCommand implements Callable<Integer> {
     @Option(
             names = "--sizes",
             paramLabel = "SIZES",
-            description = "Which of the plan's sizes --replay and --schedules use (default: all).")
+            description = "Which of the plan's sizes --replay uses (default: all).")
     private @Nullable String sizes;
 
     CheckCommand(PrintStream out, PrintStream err) {
@@ -116,7 +125,7 @@ public final class CheckCommand implements Callable<Integer> {
                 describe(verdict, details);
                 status = statusOf(verdict);
                 reason = verdict.reason();
-                String failure = status.isGood() ? trySchedules(plan, details) : null;
+                String failure = status.isGood() ? trySchedules(plan) : null;
                 if (failure != null) {
                     status = PlanStatus.FAIL;
                     reason = failure;
@@ -168,19 +177,19 @@ public final class CheckCommand implements Callable<Integer> {
         return shown;
     }
 
-    private @Nullable String trySchedules(Plan plan, List<String> details) {
+    /** Runs the plan on the executor under seeded schedules; what went wrong first, or null. */
+    private @Nullable String trySchedules(Plan plan) {
         if (schedules <= 0) {
             return null;
         }
-        for (String each : sizes == null ? Replay.sizes(plan) : List.of(sizes)) {
-            for (long i = 0; i < schedules; i++) {
-                List<Finding> shown = Replay.run(plan, each, seed + i);
-                if (!shown.isEmpty() && plan.header().collective() != null) {
-                    shown.forEach(finding -> details.add(finding + " under " + finding.schedule()));
-                    return "seed " + (seed + i) + ": " + shown.getFirst();
-                }
-            }
-        }
-        return null;
+        long granule = PlanSizes.of(plan, 4, 4).granule();
+        RankPlan first = plan.rank(0);
+        long evenly = Math.max(first.inputChunks(), first.outputChunks()) * granule;
+        DataType type = DataType.INT32;
+        List<TrialCase> cases = List.of(
+                new TrialCase(evenly / type.bytes(), type, null, Expectation.operator(plan)),
+                new TrialCase(evenly / type.bytes() + 5, type, null, Expectation.operator(plan)));
+        return new Trial(plan, Expectation.of(plan), cases, LAUNCHES, schedules, Duration.ofSeconds(10), seed)
+                .underSchedules(cases);
     }
 }

@@ -51,14 +51,18 @@ final class Trial {
                 return wrong;
             }
         }
-        if (schedules > 0) {
-            TrialCase smallest = cases.getFirst();
-            for (int i = 0; i < schedules; i++) {
-                String wrong = new ScheduledTrial(plan, timeout, smallest, launches, seed + i)
-                        .run(memories(smallest, seed + 1000 + i));
-                if (wrong != null) {
-                    return "schedule " + (seed + i) + ": " + wrong;
-                }
+        return underSchedules(cases.subList(0, 1));
+    }
+
+    /** Runs some of the cases on one thread, in orders that seeds decide; what is wrong, or null. A seed decides the case too. */
+    @Nullable
+    String underSchedules(List<TrialCase> some) {
+        for (int i = 0; i < schedules; i++) {
+            TrialCase each = some.get((int) Math.floorMod(seed + i, (long) some.size()));
+            String wrong =
+                    new ScheduledTrial(plan, timeout, each, launches, seed + i).run(memories(each, seed + 1000 + i));
+            if (wrong != null) {
+                return "schedule " + (seed + i) + ": " + wrong;
             }
         }
         return null;

@@ -2,6 +2,9 @@ package dev.tutti.plan.verify;
 
 import dev.tutti.plan.verify.Cells.Cell;
 import dev.tutti.plan.verify.Script.Span;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What callers do with their buffers: fill them before a call, read the result after it, and use them for something else at
@@ -11,8 +14,10 @@ final class Results {
     private final Run run;
     /** In a send-receive: how far the sender is from the receiver. */
     private int distance = -1;
+    /** What folded the first result seen: all must be folded by the same. */
+    private @Nullable String operator;
     /** For each output byte of rank 0 the order in which it was folded, to compare the others with. */
-    private final java.util.TreeMap<Long, Long> shapes = new java.util.TreeMap<>();
+    private final TreeMap<Long, Long> shapes = new TreeMap<>();
 
     Results(Run run) {
         this.run = run;
@@ -122,7 +127,7 @@ final class Results {
             sender = distance == 0 && ranks > 1 ? (rank + 1) % ranks : Math.floorMod(rank - distance, ranks);
         }
         long[] atoms = expected.atoms(launch, rank, block, at, sender);
-        boolean right = value.isSameFold(atoms);
+        boolean right = value.isSameFold(atoms) && isSameOperator(value);
         boolean finished = !expected.finishes() || value.finished == 1;
         if (!right || !finished) {
             run.findings.wrong(run, rank, block, at, value, atoms, right);
@@ -131,6 +136,13 @@ final class Results {
         if (expected.purpose().isReducing() && run.tracking) {
             noteOrder(expected, rank, at, value);
         }
+    }
+
+    private boolean isSameOperator(Value value) {
+        if (operator == null) {
+            operator = value.operator;
+        }
+        return value.operator == null || value.operator.equals(operator);
     }
 
     private void noteOrder(Expectation expected, int rank, long at, Value value) {
@@ -148,8 +160,8 @@ final class Results {
         }
     }
 
-    private @org.jspecify.annotations.Nullable Long floor(long at) {
-        var entry = shapes.floorEntry(at);
+    private @Nullable Long floor(long at) {
+        Map.Entry<Long, Long> entry = shapes.floorEntry(at);
         return entry == null ? null : entry.getValue();
     }
 }

@@ -282,9 +282,7 @@ final class Run {
         Cell old = cells.at(from);
         int newFlag = region.packet() ? flag : Cell.PLAIN;
         boolean flagged = region.packet() && old.end >= to && old.flag == newFlag;
-        if (flagged && old.value.isSame(value)) {
-            // Rewriting a packet with the same value is no race with whoever reads it; whoever overwrites it has to
-            // wait for both.
+        if (storesNothingNew(thread, old, to, value, newFlag)) {
             old.addReader(thread, tracking ? clocks.own(thread) : 0, step);
             return;
         }
@@ -305,6 +303,18 @@ final class Run {
             }
         }
         cells.replace(cell);
+    }
+
+    /**
+     * Storing what is known to be there already is no race with whoever reads it; whoever overwrites it has to wait for both. The
+     * same packet is there as soon as its flag is, whoever wrote it.
+     */
+    private boolean storesNothingNew(int thread, Cell old, long to, Value value, int flag) {
+        return old.end >= to
+                && old.flag == flag
+                && old.value.isSame(value)
+                && (flag != Cell.PLAIN
+                        || (tracking && !value.isGarbage() && clocks.knows(thread, old.writer, old.writerClock)));
     }
 
     void checkWrite(int thread, @Nullable Step step, int area, Cell cell) {

@@ -157,7 +157,9 @@ final class Value {
             text.append(i == 0 ? "" : operator == null || operator.isEmpty() ? " (+) " : " " + operator + " ");
             text.append(name(atoms[i]));
         }
-        return text + (atoms.length > 6 ? " and " + (atoms.length - 6) + " more" : "");
+        return text
+                + (operator == null || operator.isEmpty() || atoms.length > 1 ? "" : " by " + operator)
+                + (atoms.length > 6 ? " and " + (atoms.length - 6) + " more" : "");
     }
 
     static String name(long atom) {

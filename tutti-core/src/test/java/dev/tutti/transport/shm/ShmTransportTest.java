@@ -188,7 +188,7 @@ class ShmTransportTest {
             });
         }
         assertTrue(count("/proc/self/fd") < descriptors + 20, "descriptors: " + descriptors + " before");
-        assertTrue(mappings() <= mapped, "mappings: " + mapped + " before");
+        assertEquals(mapped, mappings());
     }
 
     private static long count(String folder) throws Exception {

@@ -6,13 +6,11 @@ import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanHeader;
 import dev.tutti.plan.Protocol;
 import dev.tutti.plan.RankPlan;
-import dev.tutti.plan.Reach;
 import dev.tutti.plan.Space;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -24,9 +22,6 @@ final class PlanLinker {
     private final Raw.File file;
     private final List<Raw.Rank> ranks;
     private long operands;
-    private boolean blocks;
-    /** In Tutti's own plans all ranks have as many slots as the one with the most. */
-    private int mostScratch;
 
     PlanLinker(Raw.File file) {
         this.file = file;
@@ -60,17 +55,14 @@ final class PlanLinker {
         if (style == PlanHeader.Style.BLOCKS && header.collective() == null) {
             throw new PlanFormatException("tutti.collective", "there is no collective '" + purpose + "'", null);
         }
-        blocks = style == PlanHeader.Style.BLOCKS;
         for (int id = 0; id < ranks.size(); id++) {
             check(id);
-            mostScratch = Math.max(mostScratch, ranks.get(id).scratchChunks);
         }
         List<RankPlan> parts = new ArrayList<>();
         for (int id = 0; id < ranks.size(); id++) {
-            parts.add(part(id, header));
+            parts.add(part(id, header, protocol));
         }
-        Plan plan = Plan.of(name, header, root, protocol, parts);
-        return extra == null || extra.reach == null ? plan : plan.reaching(reach(extra.reach));
+        return Plan.of(name, header, root, protocol, parts);
     }
 
     private static PlanHeader.Style style(Raw.@Nullable Extra extra) {
@@ -81,15 +73,6 @@ final class PlanLinker {
             return PlanHeader.Style.BLOCKS;
         }
         throw new PlanFormatException("tutti.style", "is blocks or positions, not '" + extra.style + "'", null);
-    }
-
-    private static Reach reach(String name) {
-        for (Reach reach : Reach.values()) {
-            if (reach.name().toLowerCase(Locale.ROOT).equals(name)) {
-                return reach;
-            }
-        }
-        throw new PlanFormatException("tutti.reach", "there is no reach '" + name + "'", null);
     }
 
     private static Protocol protocol(String name) {
@@ -115,7 +98,7 @@ final class PlanLinker {
         }
     }
 
-    private RankPlan part(int id, PlanHeader header) {
+    private RankPlan part(int id, PlanHeader header, Protocol protocol) {
         Raw.Rank rank = ranks.get(id);
         String path = "gpus[" + id + "]";
         List<RankPlan.Channel> channels = new ArrayList<>();
@@ -137,10 +120,9 @@ final class PlanLinker {
                     this, id, raw, rank, channels, memoryChannels, groups, header.style() == PlanHeader.Style.BLOCKS);
             lanes.add(linker.all(raw.ops, lanePath + ".ops"));
         }
-        Raw.RankExtra extra = rank.extra;
-        int scratchChunks =
-                extra == null || extra.scratchChunks == Raw.ABSENT ? rank.scratchChunks : extra.scratchChunks;
-        int packetChunks = extra == null || extra.packetChunks == Raw.ABSENT ? rank.scratchChunks : extra.packetChunks;
+        boolean blocks = header.style() == PlanHeader.Style.BLOCKS;
+        int packetChunks = blocks && protocol == Protocol.SIMPLE ? 0 : rank.scratchChunks;
+        int scratchChunks = blocks && protocol == Protocol.PACKET ? 0 : rank.scratchChunks;
         return new RankPlan(
                 id,
                 ranks.size(),
@@ -157,8 +139,8 @@ final class PlanLinker {
 
     /** Chunks of one block: of the whole input, or of one rank's share where the collective has one per rank. */
     private int chunksPerBlock(Raw.Rank rank, PlanHeader header, String path) {
-        if (rank.extra != null && rank.extra.chunksPerBlock != Raw.ABSENT) {
-            return rank.extra.chunksPerBlock;
+        if (file.extra != null && file.extra.chunksPerBlock != Raw.ABSENT) {
+            return file.extra.chunksPerBlock;
         }
         Collective collective = header.collective();
         int inputBlocks = collective == null ? 1 : collective.inputBlocks(ranks.size());
@@ -238,7 +220,7 @@ final class PlanLinker {
         return switch (space) {
             case INPUT -> raw.inputChunks;
             case OUTPUT -> raw.outputChunks;
-            case SCRATCH -> blocks ? mostScratch : raw.scratchChunks;
+            case SCRATCH -> raw.scratchChunks;
         };
     }
 
