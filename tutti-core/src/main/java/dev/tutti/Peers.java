@@ -48,6 +48,10 @@ final class Peers implements AutoCloseable {
         return localRanks;
     }
 
+    long processId(int rank) {
+        return processOfRank.length == 0 ? ProcessHandle.current().pid() : processOfRank[rank].pid();
+    }
+
     boolean isLocal(int rank) {
         return rank >= firstLocalRank && rank < firstLocalRank + localRanks;
     }

@@ -113,6 +113,17 @@ public final class World implements AutoCloseable {
         return peers.firstLocalRank();
     }
 
+    /**
+     * The process that a rank is in.
+     *
+     * @param rank whose
+     * @return its number as the operating system counts
+     */
+    public long processId(int rank) {
+        Arguments.requireRank(rank, size, "rank");
+        return peers.processId(rank);
+    }
+
     /** What messages and threads are named after. */
     String name() {
         return name;

@@ -36,10 +36,14 @@ public record Job(
 
     /** From this process's environment. */
     public static Job fromEnvironment() {
-        return from(System.getenv(), ProcessId::self);
+        return from(System.getenv());
     }
 
-    /** From given variables; for tests, and for whoever starts processes. */
+    /** From given variables. */
+    public static Job from(Map<String, String> environment) {
+        return from(environment, ProcessId::self);
+    }
+
     static Job from(Map<String, String> environment, java.util.function.Supplier<ProcessId> self) {
         Optional<Launcher> found = Launcher.find(environment);
         if (found.isEmpty()) {

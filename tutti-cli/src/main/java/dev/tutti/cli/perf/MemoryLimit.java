@@ -8,11 +8,12 @@ import java.nio.file.Path;
 final class MemoryLimit {
     private MemoryLimit() {}
 
-    static long maxBytes(int ranks) {
-        // Native memory is bounded like the heap is, unless -XX:MaxDirectMemorySize says otherwise; the library needs
-        // some, too.
-        long usable = Math.min(availableBytes(), Runtime.getRuntime().maxMemory()) / 4 * 3;
-        return usable / (2L * ranks);
+    static long maxBytes(int ranks, int localRanks) {
+        // Native memory of a process is bounded like its heap is, unless -XX:MaxDirectMemorySize says otherwise; the
+        // library needs some, too.
+        long ofAll = availableBytes() / 4 * 3 / (2L * ranks);
+        long ofProcess = Runtime.getRuntime().maxMemory() / 4 * 3 / (2L * localRanks);
+        return Math.min(ofAll, ofProcess);
     }
 
     private static long availableBytes() {

@@ -1,5 +1,6 @@
 package dev.tutti.cli.perf;
 
+import dev.tutti.World;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -10,13 +11,20 @@ import java.util.Locale;
 
 /** A rank, and where it runs. */
 record Participant(int rank, int group, long pid, String host, int thread, String threadKind, String threadName) {
-    static List<Participant> ofThisProcess(int ranks, boolean virtual, String worldName) {
-        long pid = ProcessHandle.current().pid();
+    static List<Participant> of(World world, boolean virtual, String worldName) {
         String host = hostName();
         List<Participant> all = new ArrayList<>();
-        for (int rank = 0; rank < ranks; rank++) {
+        int thread = 0;
+        for (int rank = 0; rank < world.size(); rank++) {
+            thread = rank > 0 && world.processId(rank) == world.processId(rank - 1) ? thread + 1 : 0;
             all.add(new Participant(
-                    rank, 0, pid, host, rank, virtual ? "virtual" : "platform", worldName + "-" + rank));
+                    rank,
+                    0,
+                    world.processId(rank),
+                    host,
+                    thread,
+                    virtual ? "virtual" : "platform",
+                    worldName + "-" + rank));
         }
         return all;
     }

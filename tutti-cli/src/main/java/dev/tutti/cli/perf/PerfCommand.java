@@ -1,8 +1,12 @@
 package dev.tutti.cli.perf;
 
 import dev.tutti.TuttiException;
+import dev.tutti.bootstrap.Job;
 import dev.tutti.cli.Version;
+import dev.tutti.cli.run.Launch;
+import dev.tutti.posix.SharedMemory;
 import java.io.PrintStream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -27,14 +31,16 @@ import picocli.CommandLine.Parameters;
         footer = {
             "",
             "Examples:",
-            "  tutti perf all_reduce                                a first look, four ranks",
+            "  tutti perf all_reduce                                a first look, four processes",
             "  tutti perf all_reduce -g 8 -b 8 -e 64M -f 4 -n 50    eight ranks, 8 bytes to 64 MB",
+            "  tutti perf all_reduce -g 4 --threads                 four threads of one process",
+            "  tutti perf all_reduce -g 2 -t 4                      two processes with four threads each",
             "  tutti perf reduce_scatter -d bfloat16 -o avg -R 1    registered memory",
             "  tutti perf broadcast -g 4 -r -1 -b 1M -e 1M          every root",
             "  tutti perf all_reduce --algo ring -J ring.json       keep the results",
             "  tutti perf all_reduce --plot curves.png --compare ring.json",
             "",
-            "Exit status: 0 all right, 3 the library failed, 4 timeout, 5 not for threads, 6 wrong arguments,",
+            "Exit status: 0 all right, 3 the library failed, 4 timeout, 5 only for GPUs, 6 wrong arguments,",
             "7 wrong results or less bandwidth than NCCL_TESTS_MIN_BW demands."
         })
 public final class PerfCommand implements Callable<Integer> {
@@ -79,13 +85,20 @@ public final class PerfCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        boolean speaks = true;
         try {
+            // First: how many ranks -g means, and whose business it is to talk, depends on who started this process.
+            speaks = place();
             options.validate();
-            return new PerfRun(Program.named(program), options, environment, arguments, out, err, hooks, Version.text())
-                    .run()
-                    .number();
+            PerfRun run = new PerfRun(
+                    Program.named(program), options, environment, arguments, out, err, hooks, Version.text());
+            if (options.placement() == PerfOptions.Placement.LAUNCHING) {
+                run.check();
+                return launch();
+            }
+            return run.run(speaks).number();
         } catch (PerfException known) {
-            return fail(known.code(), String.valueOf(known.getMessage()));
+            return speaks ? fail(known.code(), String.valueOf(known.getMessage())) : known.code().number();
         } catch (TuttiException failure) {
             boolean timeout = failure.category() == TuttiException.Category.TIMEOUT;
             return fail(timeout ? ExitCode.TIMEOUT : ExitCode.LIBRARY, String.valueOf(failure.getMessage()));
@@ -99,6 +112,33 @@ public final class PerfCommand implements Callable<Integer> {
         } catch (RuntimeException | Error mistake) {
             return fail(ExitCode.INTERNAL, "unexpected " + mistake);
         }
+    }
+
+    /** Finds out where the ranks are; true if this process prints. */
+    private boolean place() {
+        if (options.wantsThreads()) {
+            return true;
+        }
+        Job job = Job.from(environment);
+        if (job.processes() > 1) {
+            options.place(
+                    options.launched != null ? PerfOptions.Placement.LAUNCHED : PerfOptions.Placement.JOINED,
+                    job.processes());
+            return job.process() == 0;
+        }
+        if (environment.containsKey("TUTTI_RANK") || !SharedMemory.isAvailable()) {
+            // One process is enough, or all there can be.
+            return true;
+        }
+        options.place(PerfOptions.Placement.LAUNCHING, 1);
+        return true;
+    }
+
+    private int launch() {
+        int processes = options.ranks() / options.localRanks();
+        List<String> relaunched = new ArrayList<>(arguments);
+        relaunched.add(relaunched.indexOf("perf") + 1, "--launched=" + (Progress.hasTerminal() ? "terminal" : "plain"));
+        return Launch.again(relaunched, processes, environment, out, err);
     }
 
     private int fail(ExitCode code, String message) {

@@ -15,13 +15,13 @@ final class PerfOptions {
     @Option(
             names = {"-t", "--nthreads"},
             paramLabel = "N",
-            description = "multiplies -g, as threads do in nccl-tests (1)")
+            description = "ranks per process, as threads; multiplies -g, as in nccl-tests (1)")
     int threads = 1;
 
     @Option(
             names = {"-g", "--ngpus"},
             paramLabel = "N",
-            description = "ranks, which are threads of this process (4)")
+            description = "ranks, each a process of its own (4); under tutti run or mpirun: ranks per process (1)")
     @Nullable
     Integer ranksGiven;
 
@@ -144,7 +144,10 @@ final class PerfOptions {
     @Option(names = "--heap", description = "messages in arrays: float[], double[], int[], long[], short[], byte[]")
     boolean heap;
 
-    @Option(names = "--virtual", description = "ranks are virtual threads")
+    @Option(names = "--threads", description = "ranks are threads of one process")
+    boolean inOneProcess;
+
+    @Option(names = "--virtual", description = "ranks are virtual threads of one process")
     boolean virtual;
 
     @Option(names = "--algo", paramLabel = "NAME", description = "algorithm, for example ring (the tuner's choice)")
@@ -162,8 +165,14 @@ final class PerfOptions {
     @Option(
             names = "--transport",
             paramLabel = "NAME",
-            description = "local: ranks are threads of this process (local)")
-    String transport = "local";
+            description = "shm: shared memory between processes; local: as --threads (shm)")
+    @Nullable
+    String transport;
+
+    /** What the command that started this one says: it did, and whether there is a terminal. */
+    @Option(names = "--launched", paramLabel = "terminal|plain", hidden = true)
+    @Nullable
+    String launched;
 
     @Option(names = "--plot", paramLabel = "FILE", description = "draw latency and bus bandwidth into a PNG file")
     @Nullable
@@ -215,8 +224,12 @@ final class PerfOptions {
             throw PerfException.usage(
                     "-C 1 and --virtual exclude each other: virtual threads have no CPU time of their own");
         }
-        if (!transport.equals("local")) {
-            throw PerfException.usage("unknown transport '" + transport + "' (--transport); there is local");
+        if (transport != null && !transport.equals("local") && !transport.equals("shm")) {
+            throw PerfException.usage("unknown transport '" + transport + "' (--transport); there are local and shm");
+        }
+        if ("shm".equals(transport) && wantsThreads()) {
+            throw PerfException.usage("--transport shm joins processes, " + (virtual ? "--virtual" : "--threads")
+                    + " keeps the ranks in one");
         }
         if (!compared.isEmpty() && plot == null) {
             throw PerfException.usage("--compare needs --plot");
@@ -240,12 +253,52 @@ final class PerfOptions {
         sizes = new Sizes(Math.min(sizes.min(), maxBytesPossible), maxBytesPossible, sizes.step(), sizes.factor());
     }
 
-    int ranksPerThread() {
-        return ranksGiven == null ? DEFAULT_RANKS : ranksGiven;
+    /** Where the ranks are. */
+    enum Placement {
+        /** Threads of this process. */
+        THREADS,
+        /** This command starts the processes; each has -t ranks. */
+        LAUNCHING,
+        /** This process was started by this command. */
+        LAUNCHED,
+        /** Somebody else has started the processes; each has -g times -t ranks. */
+        JOINED
     }
 
+    private Placement placement = Placement.THREADS;
+    private int processes = 1;
+
+    void place(Placement where, int startedProcesses) {
+        placement = where;
+        processes = startedProcesses;
+    }
+
+    Placement placement() {
+        return placement;
+    }
+
+    boolean wantsThreads() {
+        return inOneProcess || virtual || "local".equals(transport);
+    }
+
+    int ranksPerThread() {
+        return ranksGiven != null ? ranksGiven : placement == Placement.JOINED ? 1 : DEFAULT_RANKS;
+    }
+
+    /** Ranks of all processes. */
     int ranks() {
-        return Math.toIntExact(Math.min(Integer.MAX_VALUE, (long) threads * ranksPerThread()));
+        long perProcess = (long) threads * ranksPerThread();
+        return Math.toIntExact(
+                Math.min(Integer.MAX_VALUE, placement == Placement.JOINED ? processes * perProcess : perProcess));
+    }
+
+    /** Ranks of each process. */
+    int localRanks() {
+        return switch (placement) {
+            case THREADS -> ranks();
+            case LAUNCHING, LAUNCHED -> threads;
+            case JOINED -> threads * ranksPerThread();
+        };
     }
 
     boolean perIteration() {

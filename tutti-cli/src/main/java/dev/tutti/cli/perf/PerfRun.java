@@ -2,6 +2,7 @@ package dev.tutti.cli.perf;
 
 import dev.tutti.Collective;
 import dev.tutti.Communicator;
+import dev.tutti.ReduceOp;
 import dev.tutti.World;
 import dev.tutti.algorithm.Algorithms;
 import java.io.PrintStream;
@@ -48,48 +49,50 @@ final class PerfRun {
         this.hooks = hooks;
         this.version = version;
         this.table = new Table(options, program, PerfRun::now);
-        this.progress = Progress.on(err);
+        this.progress = Progress.on(
+                err, options.launched == null ? Progress.hasTerminal() : options.launched.equals("terminal"));
     }
 
-    ExitCode run() {
+    /** Refuses what cannot be run, before anything is started. */
+    void check() {
         int ranks = options.ranks();
         requirePossible(ranks);
-        List<Case> cases = Case.all(
-                program,
-                Names.types(options.type),
-                Names.operators(options.operator),
-                program.roots(options.root, ranks));
+        cases(ranks);
+        requireRoom(Traffic.fromEnvironment(environment, ranks), ranks);
+        demandedBandwidth();
+    }
+
+    /**
+     * Runs this process's ranks.
+     *
+     * @param speaks whether rank 0 is here: it prints, and writes files
+     */
+    ExitCode run(boolean speaks) {
+        int ranks = options.ranks();
+        requirePossible(ranks);
+        List<Case> cases = cases(ranks);
         Traffic traffic = Traffic.fromEnvironment(environment, ranks);
         requireRoom(traffic, ranks);
         double demanded = demandedBandwidth();
         List<Curve> compared = options.compared.stream()
                 .flatMap(file -> Curve.read(file).stream())
                 .toList();
-        List<Participant> participants = Participant.ofThisProcess(ranks, options.virtual, WORLD);
-        JsonReport json = options.json == null ? null : JsonReport.create(options.json, options, program, PerfRun::now);
+        JsonReport json = options.json == null || !speaks
+                ? null
+                : JsonReport.create(options.json, options, program, PerfRun::now);
         if (json != null) {
             print("# Writing JSON output to " + json.file() + "\n");
         }
-        long possible = MemoryLimit.maxBytes(ranks);
-        boolean tooLarge = options.sizes().max() > possible;
-        if (tooLarge) {
-            options.limitSizes(possible);
-        }
-        if (json != null) {
-            json.begin(arguments, environment, version, participants);
-        }
-        print(table.head(version, participants));
-        if (tooLarge) {
-            print("#\n# Reducing maxBytes to " + possible + " due to memory limitation\n");
-        }
-        print(table.columns());
         try {
-            measure(cases, traffic);
+            measure(cases, traffic, json);
         } catch (RuntimeException failure) {
             if (json != null) {
                 finish(json, null, List.of(String.valueOf(failure.getMessage())));
             }
             throw failure;
+        }
+        if (!speaks) {
+            return ExitCode.SUCCESS;
         }
         Summary summary = Summary.of(rows, demanded);
         print(table.foot(summary));
@@ -100,6 +103,14 @@ final class PerfRun {
             plot(options.plot, cases, compared);
         }
         return summary.exitCode();
+    }
+
+    private List<Case> cases(int ranks) {
+        return Case.all(
+                program,
+                Names.types(options.type),
+                Names.operators(options.operator),
+                program.roots(options.root, ranks));
     }
 
     private void finish(JsonReport json, @Nullable Summary summary, List<String> errors) {
@@ -163,22 +174,61 @@ final class PerfRun {
         }
     }
 
-    private void measure(List<Case> cases, Traffic traffic) {
-        World.Local world = World.local(options.ranks()).named(WORLD).config(options.config());
+    private void measure(List<Case> cases, Traffic traffic, @Nullable JsonReport json) {
         try {
-            (options.virtual ? world.virtualThreads() : world).run(comm -> runRank(comm, cases, traffic));
+            if (options.placement() == PerfOptions.Placement.THREADS) {
+                World.Local world = World.local(options.ranks()).named(WORLD).config(options.config());
+                (options.virtual ? world.virtualThreads() : world).run(comm -> runRank(comm, cases, traffic, json));
+            } else {
+                World.fromEnvironment()
+                        .ranksHere(options.localRanks())
+                        .named(WORLD)
+                        .config(options.config())
+                        .run(comm -> runRank(comm, cases, traffic, json));
+            }
         } finally {
             progress.clear();
         }
     }
 
-    private void runRank(Communicator comm, List<Case> cases, Traffic traffic) {
+    private void runRank(Communicator comm, List<Case> cases, Traffic traffic, @Nullable JsonReport json) {
+        if (comm.size() != options.ranks()) {
+            throw PerfException.usage("all processes need the same -g and -t: there are " + comm.size()
+                    + " ranks instead of " + options.ranks());
+        }
         boolean first = comm.rank() == 0;
+        // The least that any process can have, so that all agree.
+        long[] possible = {MemoryLimit.maxBytes(options.ranks(), options.localRanks())};
+        comm.allReduce(possible, ReduceOp.MIN);
+        boolean tooLarge = options.sizes().max() > possible[0];
+        comm.barrier();
+        if (tooLarge) {
+            options.limitSizes(possible[0]);
+        }
+        if (first) {
+            begin(comm.world(), json);
+            if (tooLarge) {
+                print("#\n# Reducing maxBytes to " + possible[0] + " due to memory limitation\n");
+            }
+            print(table.columns());
+        }
+        comm.barrier();
         try (Bench bench = new Bench(comm, options, traffic, hooks, first ? progress::show : text -> {})) {
             for (Case what : cases) {
                 bench.run(what, first ? row -> report(row, traffic) : row -> {});
             }
         }
+    }
+
+    private void begin(World world, @Nullable JsonReport json) {
+        List<Participant> participants = Participant.of(world, options.virtual, WORLD);
+        if (json != null) {
+            List<String> given = arguments.stream()
+                    .filter(argument -> !argument.startsWith("--launched="))
+                    .toList();
+            json.begin(given, environment, version, participants);
+        }
+        print(table.head(version, participants));
     }
 
     private void report(Row row, Traffic traffic) {

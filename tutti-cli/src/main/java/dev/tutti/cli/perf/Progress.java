@@ -17,11 +17,14 @@ final class Progress {
         this.shown = shown;
     }
 
-    static Progress on(PrintStream err) {
+    static Progress on(PrintStream err, boolean terminal) {
+        return new Progress(err, terminal);
+    }
+
+    /** Whether somebody looks. */
+    static boolean hasTerminal() {
         // Whether there is a console that is no terminal, or none, depends on the version and the settings of Java.
-        return new Progress(
-                err,
-                Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false));
+        return Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false);
     }
 
     void show(String text) {

@@ -37,6 +37,7 @@ public final class Launch {
      * @param grace how long ranks may take to end when they are told to
      * @param keepGoing whether the others go on when one fails
      * @param label whose messages they are
+     * @param own whether ranks are this very program: rank 0 prints by itself, and ranks say why they fail
      */
     public record Plan(
             List<String> command,
@@ -46,7 +47,8 @@ public final class Launch {
             @Nullable Duration timeout,
             Duration grace,
             boolean keepGoing,
-            String label) {}
+            String label,
+            boolean own) {}
 
     private sealed interface Event {
         record Ended(int rank, long nanos) implements Event {}
@@ -83,7 +85,26 @@ public final class Launch {
         this.environment = environment;
         this.out = out;
         this.err = err;
-        this.ranks = new Ranks(out, err, plan.tag, plan.outputFolder);
+        this.ranks = new Ranks(out, err, plan.tag, plan.outputFolder, plan.own && out == System.out);
+    }
+
+    /**
+     * Runs this program again, as several ranks.
+     *
+     * @param arguments its command line
+     * @param ranks how many
+     * @param environment of this process
+     * @param out where output of ranks goes
+     * @param err where error output of ranks, and messages, go
+     * @return the exit status, as of {@link #run}
+     */
+    public static int again(
+            List<String> arguments, int ranks, Map<String, String> environment, PrintStream out, PrintStream err) {
+        List<String> command = new ArrayList<>(Relaunch.command());
+        command.addAll(arguments);
+        Plan plan =
+                new Plan(command, ranks, false, null, null, Duration.ofSeconds(2), false, "tutti " + arguments.getFirst(), true);
+        return new Launch(plan, environment, out, err).run(null);
     }
 
     /**
@@ -214,6 +235,10 @@ public final class Launch {
         }
         int first = failed.getFirst();
         Process process = ranks.processes().get(first);
+        if (plan.own && process.exitValue() < 128) {
+            // It has said why.
+            return process.exitValue();
+        }
         say("rank " + first + " (process " + process.pid() + ") failed first: " + describe(process.exitValue()) + ", "
                 + seconds(firstFailureNanos - startNanos) + " after the start");
         List<String> lines = ranks.lastLines(first);

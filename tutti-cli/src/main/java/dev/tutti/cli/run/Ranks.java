@@ -25,11 +25,14 @@ final class Ranks {
     private final boolean tag;
     private final @Nullable Path outputFolder;
 
-    Ranks(OutputStream out, OutputStream err, boolean tag, @Nullable Path outputFolder) {
+    private final boolean inherits;
+
+    Ranks(OutputStream out, OutputStream err, boolean tag, @Nullable Path outputFolder, boolean inherits) {
         this.out = out;
         this.err = err;
         this.tag = tag;
         this.outputFolder = outputFolder;
+        this.inherits = inherits;
     }
 
     Process start(List<String> command, HostedJob job, int rank, int size, @Nullable InputStream input)
@@ -43,6 +46,9 @@ final class Ranks {
         }
         OutputStream stdout = sink(out, rank, "out");
         OutputStream stderr = sink(err, rank, "err");
+        if (inherits && rank == 0) {
+            builder.redirectOutput(ProcessBuilder.Redirect.INHERIT).redirectError(ProcessBuilder.Redirect.INHERIT);
+        }
         Process process = builder.start();
         LastLines last = new LastLines();
         String mark = tag && outputFolder == null ? "[" + rank + "] " : "";

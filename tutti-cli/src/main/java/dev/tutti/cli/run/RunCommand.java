@@ -115,7 +115,8 @@ public final class RunCommand implements Callable<Integer> {
                     timeout == null ? null : duration("--timeout", timeout),
                     duration("--grace", grace),
                     keepGoing,
-                    "tutti run");
+                    "tutti run",
+                    false);
             Path program = Groups.find(command.getFirst()).orElse(null);
             if (program == null) {
                 err.println("tutti run: command not found: " + command.getFirst());

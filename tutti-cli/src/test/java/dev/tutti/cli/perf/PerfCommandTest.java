@@ -117,7 +117,7 @@ class PerfCommandTest {
             hypercube -g 3                | 6 | hypercube needs a power of two of ranks
             all_reduce --algo rong        | 6 | no such algorithm (--algo, --proto) of all_reduce; there are
             sendrecv --algo ring          | 6 | sendrecv has no algorithms
-            all_reduce --transport shm    | 6 | unknown transport 'shm'
+            all_reduce --transport tcp    | 6 | unknown transport 'tcp'
             all_reduce -K 3               | 6 | -K needs -I 1 or --percentiles
             all_reduce --heap -R 1        | 6 | --heap and -R 1 exclude each other
             all_reduce --compare x.json   | 6 | --compare needs --plot

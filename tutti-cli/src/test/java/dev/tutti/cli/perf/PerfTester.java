@@ -3,12 +3,13 @@ package dev.tutti.cli.perf;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 
-/** Runs the command in this process and keeps what it printed. */
+/** Runs the command in this process, with threads as ranks, and keeps what it printed. */
 final class PerfTester {
     private final Map<String, String> environment = new HashMap<>();
     private Hooks hooks = new Hooks(System::nanoTime, 0, Hooks.NONE.tamper());
@@ -45,7 +46,10 @@ final class PerfTester {
     Outcome run(String line) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
-        List<String> arguments = List.of(line.split(" "));
+        List<String> arguments = new ArrayList<>(List.of(line.split(" ")));
+        if (!line.contains("--virtual") && !line.contains("--transport")) {
+            arguments.add("--threads");
+        }
         PerfCommand command = new PerfCommand(
                 new PrintStream(out, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
