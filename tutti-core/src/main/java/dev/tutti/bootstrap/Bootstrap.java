@@ -1,5 +1,6 @@
 package dev.tutti.bootstrap;
 
+import dev.tutti.PeerFailedException;
 import dev.tutti.TuttiException;
 import dev.tutti.health.ProcessId;
 import dev.tutti.spi.Rendezvous;
@@ -9,12 +10,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Brings the processes of a job together: everybody puts a card, reads everybody's, and finds out whether they fit. What stands in
  * between, folder or server, is needed only while a world is made.
  */
 public final class Bootstrap implements AutoCloseable {
+    private static final long LOOK_EVERY_NANOS = 200_000_000;
+
+    /** Who was who in the last world of this process: one that has ended since will not come to the next. */
+    private static final Map<Integer, ProcessId> LAST_SEEN = new ConcurrentHashMap<>();
+
     private final Job job;
     private final Rendezvous rendezvous;
     private final List<Card> cards;
@@ -83,7 +90,9 @@ public final class Bootstrap implements AutoCloseable {
         List<String> missing = new ArrayList<>();
         for (int process = 0; process < job.processes(); process++) {
             try {
-                cards.add(Card.decode(rendezvous.await("card/" + process, deadline)));
+                Card card = Card.decode(await(rendezvous, process, deadline));
+                cards.add(card);
+                LAST_SEEN.put(process, card.id());
             } catch (TuttiException failed) {
                 if (failed.category() != TuttiException.Category.TIMEOUT) {
                     throw failed;
@@ -103,6 +112,24 @@ public final class Bootstrap implements AutoCloseable {
                     null);
         }
         return cards;
+    }
+
+    private static byte[] await(Rendezvous rendezvous, int process, long deadline) {
+        while (true) {
+            long slice = System.nanoTime() + LOOK_EVERY_NANOS;
+            try {
+                return rendezvous.await("card/" + process, slice - deadline < 0 ? slice : deadline);
+            } catch (TuttiException late) {
+                if (late.category() != TuttiException.Category.TIMEOUT || slice - deadline >= 0) {
+                    throw late;
+                }
+            }
+            ProcessId before = LAST_SEEN.get(process);
+            if (before != null && !before.isAlive()) {
+                throw new PeerFailedException(
+                        "process " + process + " (" + before.pid() + ") ended before it joined this world", null);
+            }
+        }
     }
 
     private static void requireFitting(Card own, Card other) {

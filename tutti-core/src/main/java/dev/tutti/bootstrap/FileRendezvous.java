@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 final class FileRendezvous implements Rendezvous {
     private static final long FIRST_PAUSE_NANOS = 200_000;
     private static final long LONGEST_PAUSE_NANOS = 8_000_000;
-    private static final long LOOK_FOR_DEAD_EVERY_NANOS = 200_000_000;
+    private static final long LOOK_FOR_DEAD_EVERY_NANOS = 100_000_000;
 
     private final PrivateFolder folder;
     private final String member;
@@ -99,6 +99,7 @@ final class FileRendezvous implements Rendezvous {
             }
             long now = System.nanoTime();
             if (now - deadlineNanos >= 0) {
+                requireAlive();
                 throw Keys.late(key, "in " + folder.path());
             }
             if (now - looked >= LOOK_FOR_DEAD_EVERY_NANOS) {
@@ -114,7 +115,7 @@ final class FileRendezvous implements Rendezvous {
     }
 
     private void requireAlive() {
-        List<String> died = folder.died();
+        List<String> died = folder.died(member.substring(0, member.indexOf('.') + 1));
         if (!died.isEmpty()) {
             throw new PeerFailedException(
                     died.stream()

@@ -1,6 +1,8 @@
 package dev.tutti.bootstrap;
 
 import dev.tutti.health.ProcessId;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
@@ -46,6 +48,15 @@ public final class HostedJob implements AutoCloseable {
         environment.put("TUTTI_JOB", name);
         environment.put("TUTTI_RENDEZVOUS", "file:" + folder);
         environment.put("TUTTI_LAUNCHER", starter.toString());
+    }
+
+    /** Tells those who are still joining that one will not come. */
+    public void ended(int process) {
+        try {
+            Files.createFile(folder.resolve(PrivateFolder.ENDED + process));
+        } catch (IOException gone) {
+            // Then nobody is joining.
+        }
     }
 
     /** Removes the folder. */

@@ -45,12 +45,14 @@ import org.jspecify.annotations.Nullable;
  *     JOB/                      0700; named by a digest of the job's id
  *       member.P                process P (of world W: W.P), so that its end can be noticed; "member.launcher" likewise
  *       left.P                  process P has all it needs
+ *       ended.P                 process P has ended, says whoever started it; it may never have come
  *       key.K                   a note; "/" is written "+"
  * </pre>
  */
 public final class PrivateFolder {
     static final String MEMBER = "member.";
     static final String LEFT = "left.";
+    static final String ENDED = "ended.";
     private static final Duration EMPTY_FOR = Duration.ofMinutes(1);
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
     private static final FileAttribute<?> OWNER_ONLY_ATTRIBUTE = PosixFilePermissions.asFileAttribute(OWNER_ONLY);
@@ -225,15 +227,22 @@ public final class PrivateFolder {
                         .isEmpty();
     }
 
-    /** The processes that have come and have ended without leaving. */
-    List<String> died() {
+    /**
+     * The processes that have ended without leaving.
+     *
+     * @param world stands before the numbers of processes in this folder; empty if there is only one world
+     */
+    List<String> died(String world) {
         try {
-            return members(MEMBER, path).stream()
-                    .filter(member -> !Files.exists(path.resolve(LEFT + member)))
+            List<String> all = new ArrayList<>(members(MEMBER, path).stream()
                     .filter(member -> processOf(path.resolve(MEMBER + member))
                             .filter(each -> !each.isAlive())
                             .isPresent())
-                    // It may have left between the two looks.
+                    .toList());
+            members(ENDED, path).forEach(process -> all.add(world + process));
+            // Looked at last: whoever leaves does so before it ends.
+            return all.stream()
+                    .distinct()
                     .filter(member -> !Files.exists(path.resolve(LEFT + member)))
                     .toList();
         } catch (IOException gone) {

@@ -1,22 +1,85 @@
 package dev.tutti.processes;
 
 import dev.tutti.Communicator;
+import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
+import dev.tutti.TuttiException;
+import dev.tutti.World;
+import java.util.Arrays;
+import java.util.List;
 
-/** The smallest program of many ranks: everybody's number, added up. Prints one line. */
+/** A rank that says hello to all others: once, in two worlds, with several ranks, or with too much memory. */
 final class Hello {
     private Hello() {}
 
     public static void main(String[] arguments) {
-        long start = System.nanoTime();
+        try {
+            switch (arguments.length == 0 ? "once" : arguments[0]) {
+                case "once" -> once();
+                case "worlds" -> worlds();
+                case "ranks" -> ranks(Integer.parseInt(arguments[1]));
+                case "allocate" -> allocate(Long.parseLong(arguments[1]));
+                case "start" -> start();
+                default -> throw new IllegalArgumentException(arguments[0]);
+            }
+        } catch (TuttiException failure) {
+            System.out.println(failure.category() + " " + failure.getMessage());
+            System.exit(3);
+        } catch (IllegalArgumentException refused) {
+            System.out.println("REFUSED " + refused.getMessage());
+            System.exit(6);
+        }
+    }
+
+    private static void once() {
         try (Communicator comm = Communicator.fromEnvironment()) {
-            long joined = System.nanoTime();
-            float[] x = {comm.rank()};
-            comm.allReduce(x, ReduceOp.SUM);
+            System.out.println(greet(comm));
+        }
+    }
+
+    private static String greet(Communicator comm) {
+        float[] x = new float[1000];
+        Arrays.fill(x, comm.rank() + 1);
+        comm.allReduce(x, ReduceOp.SUM);
+        int expected = comm.size() * (comm.size() + 1) / 2;
+        for (float each : x) {
+            if (each != expected) {
+                return "WRONG " + each;
+            }
+        }
+        comm.barrier();
+        return "rank " + comm.rank() + " of " + comm.size() + " sum " + expected;
+    }
+
+    /** Two at the same time, each with a child, then a third. */
+    private static void worlds() {
+        try (Communicator one = Communicator.fromEnvironment();
+                Communicator two = Communicator.fromEnvironment();
+                Communicator pairs = one.split(one.rank() / 2, 0)) {
+            System.out.println(greet(two) + ", " + greet(one) + ", " + greet(pairs));
+        }
+        once();
+    }
+
+    private static void ranks(int here) {
+        List<String> lines = World.fromEnvironment().ranksHere(here).call(Hello::greet);
+        System.out.println(String.join(", ", lines));
+    }
+
+    private static void allocate(long elements) {
+        try (Communicator comm = Communicator.fromEnvironment()) {
+            comm.allocate(DataType.FLOAT32, elements).close();
+            System.out.println("allocated");
+        }
+    }
+
+    /** How long it took to get through a first barrier, since the process began. */
+    private static void start() {
+        try (Communicator comm = Communicator.fromEnvironment()) {
             comm.barrier();
-            System.out.println("rank " + comm.rank() + " of " + comm.size() + ": sum " + (int) x[0] + " joined "
-                    + (joined - start) / 1_000_000 + " ms, first calls " + (System.nanoTime() - joined) / 1_000_000
-                    + " ms");
+            if (comm.rank() == 0) {
+                System.out.println("barrier of " + comm.size());
+            }
         }
     }
 }

@@ -98,7 +98,9 @@ public final class PerfCommand implements Callable<Integer> {
             }
             return run.run(speaks).number();
         } catch (PerfException known) {
-            return speaks ? fail(known.code(), String.valueOf(known.getMessage())) : known.code().number();
+            return speaks
+                    ? fail(known.code(), String.valueOf(known.getMessage()))
+                    : known.code().number();
         } catch (TuttiException failure) {
             boolean timeout = failure.category() == TuttiException.Category.TIMEOUT;
             return fail(timeout ? ExitCode.TIMEOUT : ExitCode.LIBRARY, String.valueOf(failure.getMessage()));

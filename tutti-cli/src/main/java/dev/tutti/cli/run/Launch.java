@@ -102,8 +102,8 @@ public final class Launch {
             List<String> arguments, int ranks, Map<String, String> environment, PrintStream out, PrintStream err) {
         List<String> command = new ArrayList<>(Relaunch.command());
         command.addAll(arguments);
-        Plan plan =
-                new Plan(command, ranks, false, null, null, Duration.ofSeconds(2), false, "tutti " + arguments.getFirst(), true);
+        Plan plan = new Plan(
+                command, ranks, false, null, null, Duration.ofSeconds(2), false, "tutti " + arguments.getFirst(), true);
         return new Launch(plan, environment, out, err).run(null);
     }
 
@@ -120,7 +120,7 @@ public final class Launch {
                         List.of("INT", "TERM", "HUP"), number -> events.add(new Event.Signalled(number)))) {
             try {
                 startAll(job, watchdog, input);
-                awaitAll(watchdog);
+                awaitAll(job, watchdog);
             } finally {
                 // What ranks have left in their groups goes, too; whatever happened, nothing stays.
                 ranks.signalAll(Signals.KILL);
@@ -145,13 +145,14 @@ public final class Launch {
         }
     }
 
-    private void awaitAll(Watchdog watchdog) {
+    private void awaitAll(HostedJob job, Watchdog watchdog) {
         int running = plan.ranks;
         while (running > 0) {
             Event event = next();
             long now = System.nanoTime();
             if (event instanceof Event.Ended ended) {
                 running--;
+                job.ended(ended.rank);
                 Process process = ranks.processes().get(ended.rank);
                 if (Groups.isEmpty(process)) {
                     watchdog.ended(process.pid());

@@ -1,0 +1,181 @@
+package dev.tutti.processes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.tutti.posix.SharedMemory;
+import dev.tutti.processes.Children.Outcome;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Ranks that are processes, started as each launcher starts them. */
+@Timeout(180)
+class ProcessesTest {
+    private final Children children = new Children();
+
+    @TempDir
+    Path runtime;
+
+    @BeforeEach
+    void needSharedMemory() {
+        if (!SharedMemory.isAvailable()) {
+            skip("no shared memory between processes here: " + SharedMemory.unavailabilityCause());
+        }
+    }
+
+    @AfterEach
+    void shouldLeaveNothingBehind() throws IOException {
+        children.close();
+        try (Stream<Path> left = Files.list(runtime)) {
+            assertThat(left).isEmpty();
+        }
+    }
+
+    private static void skip(String reason) {
+        System.out.println("ProcessesTest: " + reason);
+        abort(reason);
+    }
+
+    private Map<String, String> variables(String... pairs) {
+        Map<String, String> variables = new HashMap<>(Map.of("XDG_RUNTIME_DIR", runtime.toString()));
+        for (String pair : pairs) {
+            int equals = pair.indexOf('=');
+            variables.put(pair.substring(0, equals), pair.substring(equals + 1));
+        }
+        return variables;
+    }
+
+    private IntFunction<Map<String, String>> ranksOf(int size, String... more) {
+        return rank -> {
+            Map<String, String> variables = variables(more);
+            variables.put("TUTTI_RANK", "" + rank);
+            variables.put("TUTTI_SIZE", "" + size);
+            return variables;
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "TUTTI_RANK=# TUTTI_SIZE=3",
+                "RANK=# WORLD_SIZE=3 LOCAL_RANK=# LOCAL_WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500",
+                "OMPI_COMM_WORLD_RANK=# OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_LOCAL_SIZE=3",
+                "PMI_RANK=# PMI_SIZE=3 MPI_LOCALNRANKS=3",
+                "SLURM_PROCID=# SLURM_NTASKS=3 SLURM_NNODES=1 SLURM_JOB_ID=1 SLURM_STEP_ID=0",
+                "JOB_COMPLETION_INDEX=# TUTTI_SIZE=3 TUTTI_RENDEZVOUS=127.0.0.1:@ TUTTI_SECRET=%"
+            })
+    void shouldJoinWhenStartedWithTheVariablesOfALauncher(String text) throws Exception {
+        String filled = text.replace("@", "" + freePort()).replace("%", "0123456789abcdef".repeat(4));
+        List<Outcome> outcomes = children.run(
+                3, rank -> variables(filled.replace("#", "" + rank).split(" ")), Children.command(Hello.class));
+        for (int rank = 0; rank < 3; rank++) {
+            assertThat(outcomes.get(rank).text()).isEqualTo("rank " + rank + " of 3 sum 6");
+            assertThat(outcomes.get(rank).status()).isZero();
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mpirun.openmpi --oversubscribe", "mpirun.mpich"})
+    void shouldJoinWhenStartedByMpirun(String launcher) throws Exception {
+        List<String> command = new ArrayList<>(List.of(launcher.split(" ")));
+        if (Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+                .noneMatch(folder -> Files.isExecutable(Path.of(folder, command.getFirst())))) {
+            skip(command.getFirst() + " is not installed (Debian: openmpi-bin, mpich)");
+        }
+        command.addAll(List.of("-n", "3"));
+        command.addAll(Children.command(Hello.class));
+        Map<String, String> variables = variables("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+        Outcome outcome = Children.await(children.start(command, variables));
+        assertThat(outcome.lines()).contains("rank 0 of 3 sum 6", "rank 1 of 3 sum 6", "rank 2 of 3 sum 6");
+        assertThat(outcome.status()).isZero();
+    }
+
+    @Test
+    void shouldBeAloneWhenNobodyHasStartedOthers() throws Exception {
+        assertThat(children.run(1, rank -> variables(), Children.command(Hello.class))
+                        .getFirst()
+                        .text())
+                .isEqualTo("rank 0 of 1 sum 1");
+    }
+
+    @Test
+    void shouldJoinSeveralWorldsWhenAllDoInTheSameOrder() throws Exception {
+        List<Outcome> outcomes = children.run(2, ranksOf(2), Children.command(Hello.class, "worlds"));
+        for (int rank = 0; rank < 2; rank++) {
+            String hello = "rank " + rank + " of 2 sum 3";
+            assertThat(outcomes.get(rank).text())
+                    .isEqualTo(hello + ", " + hello + ", " + hello + System.lineSeparator() + hello);
+        }
+    }
+
+    @Test
+    void shouldHoldSeveralRanksInAProcess() throws Exception {
+        List<Outcome> outcomes = children.run(2, ranksOf(2), Children.command(Hello.class, "ranks", "2"));
+        assertThat(outcomes.get(0).text()).isEqualTo("rank 0 of 4 sum 10, rank 1 of 4 sum 10");
+        assertThat(outcomes.get(1).text()).isEqualTo("rank 2 of 4 sum 10, rank 3 of 4 sum 10");
+    }
+
+    @Test
+    void shouldNeverMeetAnotherJobOfTheSameMachine() throws Exception {
+        List<Outcome> outcomes = children.run(
+                4,
+                number -> variables("TUTTI_RANK=" + number % 2, "TUTTI_SIZE=2", "TUTTI_JOB=job-" + number / 2),
+                Children.command(Hello.class));
+        for (int number = 0; number < 4; number++) {
+            assertThat(outcomes.get(number).text()).isEqualTo("rank " + number % 2 + " of 2 sum 3");
+        }
+    }
+
+    @Test
+    void shouldNameWhoIsMissingWhenTheTimeIsOver() throws Exception {
+        Outcome outcome = children.run(1, ranksOf(3, "TUTTI_JOIN_TIMEOUT=500ms"), Children.command(Hello.class))
+                .getFirst();
+        assertThat(outcome.text()).startsWith("TIMEOUT rank 0 of 3").contains("missing: rank 1, 2");
+        assertThat(outcome.status()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldRefuseWhenSettingsDiffer() throws Exception {
+        List<Outcome> outcomes = children.run(
+                2,
+                rank -> variables("TUTTI_RANK=" + rank, "TUTTI_SIZE=2", "TUTTI_LANES=" + (rank + 1)),
+                Children.command(Hello.class));
+        assertThat(outcomes)
+                .allSatisfy(outcome -> assertThat(outcome.text()).contains("USAGE process", "differ in TUTTI_LANES"));
+    }
+
+    @Test
+    void shouldSayWhyAndWhatToDoWhenFilesMayNotBeLarge() throws Exception {
+        // Regions are files without names: a limit on the size of files applies to them.
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -f 100; exec \"$@\"", "sh"));
+        command.addAll(Children.command(Hello.class));
+        List<Outcome> outcomes = children.run(2, ranksOf(2, "TUTTI_JOIN_TIMEOUT=20s"), command);
+        // Both fail by themselves, or one hears that the other did.
+        assertThat(outcomes).allSatisfy(outcome -> assertThat(outcome.status()).isEqualTo(3));
+        assertThat(outcomes)
+                .anySatisfy(outcome -> assertThat(outcome.text()).contains("cannot share memory", "ulimit -f"));
+    }
+}
