@@ -115,6 +115,10 @@ public final class Bootstrap implements AutoCloseable {
     }
 
     private static byte[] await(Rendezvous rendezvous, int process, long deadline) {
+        ProcessId before = LAST_SEEN.get(process);
+        if (before == null) {
+            return rendezvous.await("card/" + process, deadline);
+        }
         while (true) {
             long slice = System.nanoTime() + LOOK_EVERY_NANOS;
             try {
@@ -124,8 +128,7 @@ public final class Bootstrap implements AutoCloseable {
                     throw late;
                 }
             }
-            ProcessId before = LAST_SEEN.get(process);
-            if (before != null && !before.isAlive()) {
+            if (!before.isAlive()) {
                 throw new PeerFailedException(
                         "process " + process + " (" + before.pid() + ") ended before it joined this world", null);
             }

@@ -164,15 +164,17 @@ final class RendezvousServer implements AutoCloseable {
         synchronized (this) {
             value = notes.get(request.key());
             broken = failure;
-            if (value == null && broken == null) {
+            if (value == null && broken == null && request.value().length == 0) {
                 waiters.computeIfAbsent(request.key(), key -> new ArrayList<>()).add(waiter);
                 return;
             }
         }
         if (value != null) {
             answer(waiter, Kind.VALUE, value);
+        } else if (broken != null) {
+            answer(waiter, Kind.FAILED, Session.bytes(broken));
         } else {
-            answer(waiter, Kind.FAILED, Session.bytes(String.valueOf(broken)));
+            answer(waiter, Kind.REFUSED, new byte[0]);
         }
     }
 

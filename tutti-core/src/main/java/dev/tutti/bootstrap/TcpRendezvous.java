@@ -27,6 +27,9 @@ final class TcpRendezvous implements Rendezvous {
     private static final long FIRST_PAUSE_NANOS = 20_000_000;
     private static final long LONGEST_PAUSE_NANOS = 500_000_000;
     private static final long TAKEN_NANOS = 3_000_000_000L;
+    /** What the server may take to answer what needs no waiting. */
+    private static final long ANSWER_NANOS = 5_000_000_000L;
+
     private static final int CONNECT_MILLIS = 2_000;
 
     private final String where;
@@ -189,7 +192,14 @@ final class TcpRendezvous implements Rendezvous {
     @Override
     public byte[] await(String key, long untilNanos) {
         Keys.check(key);
-        return ask(Kind.GET, key, new byte[0], untilNanos).value();
+        boolean late = untilNanos - System.nanoTime() <= 0;
+        Message answer = late
+                ? ask(Kind.GET, key, Wire.AT_ONCE, System.nanoTime() + ANSWER_NANOS)
+                : ask(Kind.GET, key, new byte[0], untilNanos);
+        if (answer.kind() == Kind.REFUSED) {
+            throw Keys.late(key, "at " + where);
+        }
+        return answer.value();
     }
 
     private Message ask(Kind kind, String key, byte[] value, long untilNanos) {
@@ -202,9 +212,7 @@ final class TcpRendezvous implements Rendezvous {
             if (already != null) {
                 throw already;
             }
-            // Even when the deadline has passed, the server gets the time to say what it has.
-            long left = Math.max(untilNanos - System.nanoTime(), 50_000_000);
-            Message got = answer.get(left, TimeUnit.NANOSECONDS);
+            Message got = answer.get(Math.max(0, untilNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
             if (got.kind() == Kind.FAILED) {
                 throw new PeerFailedException(got.text(), null);
             }
@@ -236,7 +244,7 @@ final class TcpRendezvous implements Rendezvous {
         }
         closed = true;
         try {
-            ask(Kind.LEAVE, "", new byte[0], System.nanoTime() + TimeUnit.SECONDS.toNanos(5));
+            ask(Kind.LEAVE, "", new byte[0], System.nanoTime() + ANSWER_NANOS);
         } catch (TuttiException gone) {
             // Nobody is left to say goodbye to.
         }

@@ -36,6 +36,9 @@ final class Wire {
     static final int MAX_BYTES =
             dev.tutti.spi.Rendezvous.MAX_VALUE_BYTES + dev.tutti.spi.Rendezvous.MAX_KEY_LENGTH + 128;
 
+    /** In a GET: refuse it if the value is not there yet. */
+    static final byte[] AT_ONCE = {1};
+
     private static final int MAGIC = 0x54555454;
 
     private Wire() {}
