@@ -1,5 +1,6 @@
 package dev.tutti;
 
+import dev.tutti.plan.Plan;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -190,6 +191,49 @@ public final class Communicator extends BlockingCollectives implements AutoClose
                 name() + "/" + number + "." + color,
                 members.indexOf(rank()),
                 worldRanks));
+    }
+
+    /**
+     * From now on lets a plan serve the calls that it can: its collective, its number of ranks, its operator (a plan that sums also
+     * serves avg and preMulSum), messages within its limits, equal counts. Everything else goes to built-in algorithms as before. Of
+     * several plans the one that was given last goes first. All ranks call this together, with equal plans; it proves the plan right
+     * before, unless it is too large for that.
+     *
+     * {@snippet :
+     * comm.use(PlanFile.load(Path.of("allreduce_8r.json")), 0, 1 << 20);
+     * comm.allReduce(x, ReduceOp.SUM);      // up to 1 MiB by the plan
+     * }
+     *
+     * @param plan what to run
+     * @param minBytes shortest message, inclusive: the output of an all-gather, else the input
+     * @param maxBytes longest message, inclusive
+     * @throws IllegalArgumentException if the plan is for other ranks, is wrong, or differs from rank to rank; nothing changes then
+     */
+    public void use(Plan plan, long minBytes, long maxBytes) {
+        UsedPlans.requireUsable(plan, size(), minBytes, maxBytes);
+        long[] all = new long[2 * size()];
+        allGather(new long[] {UsedPlans.digest(plan), rank() == 0 ? UsedPlans.verdict(plan) : 0}, all);
+        UsedPlans.requireAgreement(plan, rank(), all);
+        member.use(plan, minBytes, maxBytes, mine -> {
+            long[] numbers = new long[size()];
+            allGather(new long[] {mine}, numbers);
+            return numbers;
+        });
+    }
+
+    /**
+     * Like {@link #use(Plan, long, long)} for messages of any length.
+     *
+     * @param plan what to run
+     */
+    public void use(Plan plan) {
+        use(plan, 0, Long.MAX_VALUE);
+    }
+
+    /** Forgets the plans given to {@link #use(Plan, long, long)}. All ranks call this together. */
+    public void useBuiltIn() {
+        barrier();
+        member.useBuiltIn();
     }
 
     /**

@@ -6,20 +6,30 @@ import dev.tutti.algorithm.Constants;
 import dev.tutti.exec.Call;
 import dev.tutti.exec.Endpoint;
 import dev.tutti.exec.Execution;
+import dev.tutti.exec.PlanContext;
 import dev.tutti.exec.Schedule;
 import dev.tutti.exec.Signature;
 import dev.tutti.p2p.Postbox;
 import dev.tutti.plan.Plan;
+import dev.tutti.plan.PlanHeader;
 import dev.tutti.plan.Protocol;
+import dev.tutti.plan.Reach;
+import dev.tutti.spi.Allocation;
 import dev.tutti.spi.Fabric;
 import dev.tutti.spi.Transport;
 import dev.tutti.tune.Tuner;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongFunction;
 
 /** What stands behind one rank's {@link Communicator}: endpoint, executor, queue, postbox, and the plans chosen so far. */
 final class Member {
+    /** Blocks longer than this need no more scratch: they go through in windows. */
+    private static final long MOST_RESERVED = 1L << 30;
+
     private record PlanKey(Algorithm algorithm, int root) {}
 
     private final long id;
@@ -32,6 +42,9 @@ final class Member {
     private final Postbox postbox;
     private final Tuner tuner;
     private final Map<PlanKey, Plan> plans = new HashMap<>();
+    private final Execution execution;
+    private final LongFunction<Allocation> registered;
+    private final List<UsedPlan> used = new CopyOnWriteArrayList<>();
     private int splits;
 
     Member(
@@ -57,13 +70,19 @@ final class Member {
                 config.duration(Config.Key.WARN_AFTER).toNanos());
         this.tuner = new Tuner(Constants.of(worldRanks.length, cores));
         int worldRank = worldRanks[rank];
-        Execution execution = new Execution(endpoint, this::choose, bytes -> transport.allocate(worldRank, bytes));
+        this.registered = bytes -> transport.allocate(worldRank, bytes);
+        this.execution = new Execution(endpoint, this::choose, registered);
         this.schedule = new Schedule(execution, endpoint);
         this.postbox = new Postbox(
                 endpoint, name, config.duration(Config.Key.WARN_AFTER).toNanos(), timeoutNanos());
     }
 
     private Plan choose(Call call) {
+        for (UsedPlan each : used) {
+            if (each.serves(call)) {
+                return each.plan();
+            }
+        }
         String name = config.text(Config.Key.ALGO);
         String protocol = config.text(Config.Key.PROTO);
         // A forced algorithm applies where it exists: the library's own small calls use other collectives too, and when
@@ -87,6 +106,48 @@ final class Member {
         return plans.computeIfAbsent(
                 new PlanKey(algorithm, call.root()),
                 key -> key.algorithm().plan(worldRanks.length, key.root(), (int) config.number(Config.Key.LANES)));
+    }
+
+    /** A plan of Tutti's own kind that the user wants for some calls. */
+    private record UsedPlan(Plan plan, long minBytes, long maxBytes) {
+        boolean serves(Call call) {
+            long blocks = Math.max(
+                    call.collective().inputBlocks(plan.ranks()),
+                    call.collective().outputBlocks(plan.ranks()));
+            long message = blocks * call.longestBytes();
+            return plan.collective() == call.collective()
+                    && call.isUniform()
+                    && call.root() == plan.root()
+                    && (call.isRegistered() || plan.reach() == Reach.OWN)
+                    && (call.op() == null || call.op().isCommutative())
+                    && message >= minBytes
+                    && message <= maxBytes
+                    && plan.header().admits(message);
+        }
+    }
+
+    /** Takes a plan into use; all ranks do so together, and {@code exchange} tells each a number of all. */
+    void use(Plan plan, long minBytes, long maxBytes, PlanContext.Exchange exchange) {
+        if (plan.header().style() == PlanHeader.Style.BLOCKS) {
+            used.addFirst(new UsedPlan(plan, minBytes, maxBytes));
+        } else {
+            PlanContext context =
+                    new PlanContext(plan, endpoint, registered, exchange, 2 * config.number(Config.Key.SCRATCH));
+            Collective collective = plan.collective();
+            long blocks = Math.max(1, Math.max(collective.inputBlocks(size()), collective.outputBlocks(size())));
+            long longest = plan.header().maxBytes() < 0
+                    ? maxBytes
+                    : Math.min(maxBytes, plan.header().maxBytes());
+            context.reserve(Math.min(longest / blocks, MOST_RESERVED));
+            execution.use(context, minBytes, maxBytes);
+        }
+        execution.reconsider(false);
+    }
+
+    /** Forgets all plans that were taken into use. */
+    void useBuiltIn() {
+        used.clear();
+        execution.reconsider(true);
     }
 
     int rank() {

@@ -215,9 +215,8 @@ public final class World implements AutoCloseable {
     private static void tellOfEnd(Communicator communicator, int worldRank, String text) {
         Member member = communicator.member;
         int rank = member.rankOfWorldRank(worldRank);
-        Board board = member.endpoint().board();
-        if (rank >= 0 && !communicator.schedule.isClosed() && !board.isClosed(rank)) {
-            board.abort(Board.Reason.PEER_FAILED, text.formatted(member.name()), null);
+        if (rank >= 0 && !communicator.schedule.isClosed()) {
+            member.endpoint().board().abortUnlessClosed(rank, text.formatted(member.name()));
         }
     }
 

@@ -33,6 +33,7 @@ public final class Board {
     private final int rank;
     private final int size;
     private final long own;
+    private final Bell bell;
     private boolean retired;
 
     public Board(Fabric fabric, int rank, int size) {
@@ -40,6 +41,12 @@ public final class Board {
         this.rank = rank;
         this.size = size;
         this.own = fabric.region(rank);
+        this.bell = new Bell(fabric, rank, size);
+    }
+
+    /** Wakes peers, and lets this rank sleep. */
+    public Bell bell() {
+        return bell;
     }
 
     /** Announces operation {@code number}; pairs with the acquire in {@link #readOperation}. */
@@ -83,6 +90,7 @@ public final class Board {
 
     public void publishClosed() {
         Memory.putLongRelease(own + RegionLayout.STATE, CLOSED);
+        bell.ringOthers();
     }
 
     public boolean isClosed(int peer) {
@@ -136,6 +144,14 @@ public final class Board {
         long decision = Memory.getLongAcquire(fabric.region(0) + RegionLayout.MASTER);
         for (int peer = 0; peer < size; peer++) {
             Memory.putLongRelease(fabric.region(peer) + RegionLayout.ABORT, decision);
+            bell.ring(peer);
+        }
+    }
+
+    /** A rank has ended: aborts, unless it had done its part. For any thread, also when this rank has left. */
+    public synchronized void abortUnlessClosed(int ended, String text) {
+        if (!retired && !isClosed(ended)) {
+            abort(Reason.PEER_FAILED, text, null);
         }
     }
 

@@ -16,6 +16,9 @@ public final class Call {
     /** In place of a digest of counts: only pairs of ranks know them. It tells such a call from the one without counts. */
     static final long PAIRWISE = 1;
 
+    /** The low bits of the digest of a plan in place of a digest of counts, which has nothing below its upper half. */
+    static final long PLANNED = 2;
+
     private final Operand input = new Operand();
     private final Operand output = new Operand();
     private final Geometry geometry = new Geometry();
@@ -124,6 +127,16 @@ public final class Call {
     /** Whether, after a failure, some peer has not said that it keeps off this call's memory. */
     public boolean isStillReached() {
         return stillReached;
+    }
+
+    /** A plan of a file serves this call: ranks compare its digest where others compare counts. */
+    void planned(long digest) {
+        extra = (digest & 0xFFFFFFFCL) | PLANNED;
+    }
+
+    /** The plan has served it; the next time another may. */
+    void unplanned() {
+        extra = 0;
     }
 
     public void timeoutNanos(long nanos) {

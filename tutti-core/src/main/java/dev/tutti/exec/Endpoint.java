@@ -1,6 +1,7 @@
 package dev.tutti.exec;
 
 import dev.tutti.ReduceFunction;
+import dev.tutti.channel.Bell;
 import dev.tutti.channel.Board;
 import dev.tutti.memory.Memory;
 import dev.tutti.spi.Fabric;
@@ -27,6 +28,7 @@ public final class Endpoint {
 
     final Fabric fabric;
     final Board board;
+    final Bell bell;
     final String name;
     final int rank;
     final int size;
@@ -80,6 +82,7 @@ public final class Endpoint {
         RegionLayout layout = fabric.layout();
         this.channelsPerPeer = layout.channelsPerPeer();
         this.board = new Board(fabric, rank, size);
+        this.bell = board.bell();
         this.abortAddress = board.abortAddress();
         this.spins = fabric.isOversubscribed() ? 20 : 20_000;
         this.stall = new Stall(this, warnNanos);
@@ -114,6 +117,7 @@ public final class Endpoint {
         this.size = parent.size;
         this.channelsPerPeer = parent.channelsPerPeer;
         this.board = parent.board;
+        this.bell = parent.bell;
         this.abortAddress = parent.abortAddress;
         this.spins = parent.spins;
         this.stall = parent.stall;
@@ -144,6 +148,16 @@ public final class Endpoint {
 
     public int size() {
         return size;
+    }
+
+    /** How often a thread that moves operations step by step looks again before it gives the core away. */
+    public int helpingSpins() {
+        return Math.min(spins, 2000);
+    }
+
+    /** How often it then yields before it sleeps. */
+    public int helpingYields() {
+        return stall.yields();
     }
 
     public int rank() {
@@ -238,9 +252,12 @@ public final class Endpoint {
 
     /** Says that this rank's slots of the current launch may be overwritten by launch + 2. */
     void finishLaunch(Program program) {
+        board.publishFinished(launch);
         if (program.hearsFromAll) {
             heardFromAll = launch;
+        } else {
+            // Only after such launches does anybody wait for boards.
+            bell.ringOthers();
         }
-        board.publishFinished(launch);
     }
 }

@@ -33,6 +33,11 @@ public final class Execution {
     private final @Nullable Shape[] shapes = new @Nullable Shape[SHAPES];
     private final Geometry pieces = new Geometry();
 
+    private @Nullable PlanCalls planCalls;
+    /** How often the choice of plans has changed. */
+    private int generation;
+
+    private PlanCalls.@Nullable Used planned;
     private @Nullable Shape lastShape;
     private @Nullable Shape configured;
     private long operation;
@@ -80,6 +85,10 @@ public final class Execution {
 
     /** Runs a call to its end on this thread. */
     public void run(Call call) {
+        if (planCalls != null && beginPlan(call)) {
+            runPlan();
+            return;
+        }
         Program again = call.again;
         if (again != null && call.againStages == stages) {
             runAgain(call, again, java.util.Objects.requireNonNull(call.shape));
@@ -219,8 +228,95 @@ public final class Execution {
         endpoint.peerBuffers.finished();
     }
 
+    /** From now on a plan of a file serves calls with messages of these lengths, as far as it can. All ranks do this together. */
+    public void use(PlanContext context, long minBytes, long maxBytes) {
+        if (planCalls == null) {
+            planCalls = new PlanCalls();
+        }
+        planCalls.add(context, minBytes, maxBytes);
+    }
+
+    /** Forgets which plans calls took, as they may take others from now on, and every plan of a file if asked to. */
+    public void reconsider(boolean forgetPlans) {
+        if (forgetPlans) {
+            planCalls = null;
+        }
+        java.util.Arrays.fill(shapes, null);
+        lastShape = null;
+        generation++;
+        stages++;
+    }
+
+    /** Starts a call that a plan of a file serves; false if none does. */
+    private boolean beginPlan(Call call) {
+        PlanCalls.Used used = java.util.Objects.requireNonNull(planCalls).find(call);
+        if (used == null) {
+            return false;
+        }
+        call.planned(used.digest());
+        publish(call, Signature.meta(call), digest(call));
+        planned = used;
+        if (used.context().reachesPeers()) {
+            // A number of its own, by which peers see whether this rank has left; but never the one at which flags
+            // wrap.
+            if ((int) (endpoint.launch + 1) != 0) {
+                endpoint.launch++;
+            }
+            endpoint.peerBuffers.reach();
+            VarHandle.fullFence();
+            if (endpoint.board.isAborted()) {
+                throw endpoint.stall.failure();
+            }
+        }
+        this.call = call;
+        used.call().begin(call);
+        return true;
+    }
+
+    private void runPlan() {
+        int idle = 0;
+        while (true) {
+            int moved = advancePlan();
+            if (moved == DONE) {
+                return;
+            }
+            if (moved == MOVED) {
+                idle = 0;
+            } else if (++idle > endpoint.spins) {
+                endpoint.stall.pause();
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private int advancePlan() {
+        PlanCalls.Used used = java.util.Objects.requireNonNull(planned);
+        int moved = used.call().advance();
+        if (moved == MOVED) {
+            endpoint.stall.progressed();
+        }
+        if (moved != DONE) {
+            return moved;
+        }
+        Call done = java.util.Objects.requireNonNull(call);
+        planned = null;
+        call = null;
+        if (used.context().reachesPeers()) {
+            endpoint.heardFromAll = endpoint.launch;
+            endpoint.board.publishFinished(endpoint.launch);
+            endpoint.peerBuffers.finished();
+        }
+        endpoint.stall.requireAgreement(Signature.meta(done), done.count(), done.extra());
+        done.unplanned();
+        return DONE;
+    }
+
     /** Starts a call that {@link #advance} then moves. */
     public void begin(Call call) {
+        if (planCalls != null && beginPlan(call)) {
+            return;
+        }
         program = null;
         round = 0;
         if (call.isPairwise()) {
@@ -243,6 +339,13 @@ public final class Execution {
      * @return {@link #DONE}, {@link #MOVED} or {@link #BLOCKED}
      */
     public int advance() {
+        if (planned != null) {
+            int moved = advancePlan();
+            if (moved == BLOCKED) {
+                endpoint.stall.check();
+            }
+            return moved;
+        }
         Call call = java.util.Objects.requireNonNull(this.call);
         Shape shape = java.util.Objects.requireNonNull(this.shape);
         boolean inputStaged = call.isInputStaged();
@@ -348,7 +451,7 @@ public final class Execution {
 
     private Shape shapeOf(Call call) {
         Shape shape = call.shape;
-        if (shape == null) {
+        if (shape == null || shape.generation != generation) {
             shape = lastShape;
             if (shape == null || !shape.matches(call)) {
                 shape = findShape(call);
@@ -422,6 +525,7 @@ public final class Execution {
         Shape shape = shapes[slot];
         if (shape == null || !shape.matches(call)) {
             shape = new Shape(call, chooser.apply(call), endpoint);
+            shape.generation = generation;
             shapes[slot] = shape;
         }
         return shape;

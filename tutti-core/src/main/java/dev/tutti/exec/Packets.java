@@ -33,7 +33,9 @@ final class Packets {
         int firstPacketSource = pc + Records.OPERANDS + plainSources;
         int next = firstPacketSource + packetSources;
         if ((flags & Records.RAW) != 0) {
-            return passOn(code, firstPacketSource, next, packetDestinations, from, bytes);
+            long reached = passOn(code, firstPacketSource, next, packetDestinations, from, bytes);
+            endpoint.bell.ringOthers();
+            return reached;
         }
         boolean stores = (flags & Records.PLAIN_DESTINATION) != 0;
         long plainBytes = (flags & Records.CLIPPED) != 0 ? code[pc + Records.words(header) - 1] : bytes;
@@ -56,6 +58,9 @@ final class Packets {
                 value = plain(code, pc, position, length, plainLength, endpoint);
             } else {
                 if (!unpackAll(code, firstPacketSource, packetSources, lead, position, length, endpoint)) {
+                    if (packetDestinations > 0 && position > from) {
+                        endpoint.bell.ringOthers();
+                    }
                     return ~position;
                 }
                 value = foldTiles(code, pc, packetSources, plainSources, position, length, plainLength, endpoint);
@@ -67,6 +72,9 @@ final class Packets {
                 pack(value, code[firstPacketDestination + i] + lead + 2 * position, length, endpoint.launch << 32);
             }
             position += length;
+        }
+        if (packetDestinations > 0) {
+            endpoint.bell.ringOthers();
         }
         return position;
     }

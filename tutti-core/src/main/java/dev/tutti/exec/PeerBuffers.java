@@ -42,6 +42,11 @@ final class PeerBuffers {
         }
     }
 
+    /** A plan of a file is about to tell peers where this rank's memory lies. */
+    void reach() {
+        reached = true;
+    }
+
     private long location(Operand operand, long address) {
         return operand.isPresent() ? endpoint.fabric.location(address, operand.bytes()) : Fabric.NOWHERE;
     }

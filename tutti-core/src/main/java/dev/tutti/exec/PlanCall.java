@@ -171,13 +171,14 @@ final class PlanCall implements Supplier<String> {
     }
 
     /** Whether a plan of a file can serve a call; the same on all ranks. */
-    static boolean serves(Plan plan, ReduceOp.@Nullable Kind planned, Call call) {
+    static boolean serves(Plan plan, ReduceOp.@Nullable Kind planned, Call call, long minBytes, long maxBytes) {
         Collective collective = call.collective();
         if (plan.header().collective() != collective || !call.isUniform() || call.root() != plan.root()) {
             return false;
         }
         long blocks = Math.max(collective.inputBlocks(plan.ranks()), collective.outputBlocks(plan.ranks()));
-        return plan.header().admits(blocks * call.longestBytes()) && folds(planned, call.op());
+        long message = blocks * call.longestBytes();
+        return message >= minBytes && message <= maxBytes && plan.header().admits(message) && folds(planned, call.op());
     }
 
     /** Sum serves whatever is a sum in between; a plan that names no operator serves them all. */

@@ -128,7 +128,7 @@ public final class PlanContext implements PlanResolver.Counters {
                 .flatMap(op -> op.destinations().stream())
                 .anyMatch(chunk -> chunk.space() == Space.INPUT);
         this.reachesPeers = plan.all().stream().anyMatch(RankPlan::reachesPeersBuffers);
-        this.door = new PlanDoor(parent.rank, share(PlanDoor.bytes(plan.ranks())));
+        this.door = new PlanDoor(parent.rank, share(PlanDoor.bytes(plan.ranks())), parent.bell);
         this.counters = share((part.channels().size() + 1L) * RegionLayout.LINE);
         this.waits = new PlanWaits(plan, endpoint, machine, semaphores, arrivals, this);
     }
@@ -171,6 +171,11 @@ public final class PlanContext implements PlanResolver.Counters {
             addresses[rank] = all[rank] == 0 ? 0 : endpoint.fabric.address(rank, all[rank]);
         }
         return addresses;
+    }
+
+    /** The same number in every process for equal plans. */
+    public static long digest(Plan plan) {
+        return PlanCalls.digest(plan);
     }
 
     /** The plan. */

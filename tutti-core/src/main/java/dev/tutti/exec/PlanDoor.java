@@ -1,5 +1,6 @@
 package dev.tutti.exec;
 
+import dev.tutti.channel.Bell;
 import dev.tutti.memory.Memory;
 import dev.tutti.spi.RegionLayout;
 
@@ -14,12 +15,14 @@ import dev.tutti.spi.RegionLayout;
 final class PlanDoor {
     private static final int SAID = 16;
 
+    private final Bell bell;
     private final int rank;
     private final long[] lines;
     private long meeting;
 
     /** Doors begin at these addresses, one per rank. */
-    PlanDoor(int rank, long[] lines) {
+    PlanDoor(int rank, long[] lines, Bell bell) {
+        this.bell = bell;
         this.rank = rank;
         this.lines = lines;
     }
@@ -39,6 +42,7 @@ final class PlanDoor {
             Memory.putLong(said + 8, output);
             Memory.putLongRelease(line, meeting);
         }
+        bell.ringOthers();
     }
 
     /** A rank that has not come yet, or -1. */

@@ -23,8 +23,8 @@ public final class Schedule implements Progress.Moving {
         protected abstract Call call();
 
         @Override
-        protected int help() {
-            return schedule.move();
+        protected Progress.Moving mover() {
+            return schedule;
         }
 
         @Override
@@ -219,6 +219,7 @@ public final class Schedule implements Progress.Moving {
         failed = null;
         removeHead();
         task.end(error);
+        endpoint.bell.ringOwn();
         return task;
     }
 
@@ -236,6 +237,39 @@ public final class Schedule implements Progress.Moving {
             return true;
         }
         return false;
+    }
+
+    @Override
+    public long announceSleep() {
+        // Inside the gate, for nobody can let go of the memory meanwhile.
+        if (queued == 0 || !gate.tryEnter()) {
+            return Progress.NOT_NOW;
+        }
+        try {
+            return closed ? Progress.NOT_NOW : endpoint.bell.announceSleep() & 0xFFFFFFFFL;
+        } finally {
+            gate.exit();
+        }
+    }
+
+    @Override
+    public void sleep(int shown, long nanos) {
+        endpoint.bell.sleep(shown, nanos);
+    }
+
+    @Override
+    public long bell() {
+        return endpoint.bell.address();
+    }
+
+    @Override
+    public int spins() {
+        return endpoint.helpingSpins();
+    }
+
+    @Override
+    public int yields() {
+        return endpoint.helpingYields();
     }
 
     private @Nullable Queued head() {

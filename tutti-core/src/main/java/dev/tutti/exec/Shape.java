@@ -42,6 +42,9 @@ final class Shape {
     /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum. */
     final boolean dependsOnCall;
 
+    /** As of which choice of plans this is. */
+    int generation;
+
     private final @Nullable Program[] programs = new @Nullable Program[8];
 
     Shape(Call call, Plan plan, Endpoint endpoint) {

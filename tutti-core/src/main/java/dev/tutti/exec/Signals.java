@@ -21,6 +21,7 @@ final class Signals {
             }
             Memory.putLong(line + slot, endpoint.signed(sendSignature(endpoint, where)));
             Memory.putLongRelease(line, ++endpoint.sent[(int) where]);
+            endpoint.bell.ring(peer(where));
         }
     }
 

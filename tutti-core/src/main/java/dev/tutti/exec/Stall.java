@@ -13,7 +13,6 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -23,11 +22,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Stall {
     private static final Logger LOG = System.getLogger("dev.tutti");
-    private static final int YIELDS = 400;
+    private static final int YIELDS = 3;
     private static final int YIELDS_WITH_A_CORE_EACH = 2;
-    private static final long FIRST_PARK_NANOS = 20_000;
-    private static final long LONGEST_PARK_NANOS = 500_000;
     private static final long DIAGNOSE_EVERY_NANOS = 1_000_000;
+    private static final long LONGEST_SLEEP_NANOS = 100_000_000;
     /** When a wait that looks all right first makes us look at earlier operations; then after twice as long, and so on. */
     private static final long LOOK_BACK_AFTER_NANOS = 50_000_000;
 
@@ -37,8 +35,9 @@ public final class Stall {
 
     private final long warnNanos;
     /**
+     * With more ranks than cores, somebody else has something to do; a few yields let it, and cost less than to sleep and be woken.
      * With a core for each rank, whoever still waits after spinning may share a core with the rank it waits for: a yield would leave
-     * both there, while a thread that wakes from a short sleep is put on an idle core.
+     * both there, while a thread that wakes from a sleep is put on an idle core.
      */
     private final int yields;
 
@@ -56,13 +55,18 @@ public final class Stall {
     private long lookBackNanos;
     private boolean warned;
     private int pauses;
-    private long parkNanos;
+    private boolean sleepAnnounced;
+    private int shown;
 
     Stall(Endpoint endpoint, long warnNanos) {
         this.warnNanos = warnNanos;
         this.yields = endpoint.fabric.isOversubscribed() ? YIELDS : YIELDS_WITH_A_CORE_EACH;
         this.endpoint = endpoint;
         this.board = endpoint.board;
+    }
+
+    int yields() {
+        return yields;
     }
 
     /** Tells which operation is waited for from now on. Details are looked up when somebody has to wait for long. */
@@ -86,7 +90,6 @@ public final class Stall {
         warned = false;
         lookBackNanos = LOOK_BACK_AFTER_NANOS;
         pauses = 0;
-        parkNanos = FIRST_PARK_NANOS;
         lookUp();
     }
 
@@ -100,7 +103,6 @@ public final class Stall {
     /** Something moved: the next wait starts by yielding again. The deadline of the operation goes on. */
     void progressed() {
         pauses = 0;
-        parkNanos = FIRST_PARK_NANOS;
     }
 
     /** Waits a little; throws when there is nothing left to wait for. */
@@ -115,10 +117,22 @@ public final class Stall {
         }
         if (pauses++ < yields) {
             Thread.yield();
+        } else if (!sleepAnnounced) {
+            // The caller looks once more; if it comes back, it sleeps.
+            shown = endpoint.bell.announceSleep();
+            sleepAnnounced = true;
         } else {
-            LockSupport.parkNanos(this, parkNanos);
-            parkNanos = Math.min(2 * parkNanos, LONGEST_PARK_NANOS);
+            sleepAnnounced = false;
+            endpoint.bell.sleep(shown, sliceNanos());
+            pauses = 0;
         }
+    }
+
+    /** The longer the wait, the longer the sleeps: whoever has waited for a second can wait for another tenth. */
+    private long sliceNanos() {
+        long waited = diagnosedAt - armedAt;
+        long slice = Math.clamp(waited / 8, DIAGNOSE_EVERY_NANOS, LONGEST_SLEEP_NANOS);
+        return Math.clamp(timeoutNanos - waited, DIAGNOSE_EVERY_NANOS / 10, slice);
     }
 
     /** Throws when there is nothing left to wait for; cheap enough to be called over and over. */
@@ -298,6 +312,10 @@ public final class Stall {
                 announcing++;
                 if (announced[2] == Call.PAIRWISE) {
                     text.append(" (counts by pair)");
+                } else if (announced[2] != 0 && announced[2] >>> 32 == 0) {
+                    text.append(" (by plan ")
+                            .append(Long.toHexString(announced[2]))
+                            .append(')');
                 } else if (announced[2] != 0) {
                     text.append(" (counts ")
                             .append(Long.toHexString(announced[2] >>> 32))

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 public abstract class Task {
     private static final Logger LOG = System.getLogger("dev.tutti");
     private static final long OTHERS_PARK_NANOS = 1_000_000;
+    private static final long LONGEST_PARK_NANOS = 1_000_000;
+    private static final long LONGEST_SLEEP_NANOS = 20_000_000;
 
     private volatile boolean done;
     private @Nullable Throwable error;
@@ -24,7 +26,12 @@ public abstract class Task {
     Task next;
 
     /** Moves whatever this task waits for; returns as {@link Execution#advance}. */
-    protected abstract int help();
+    protected final int help() {
+        return mover().move();
+    }
+
+    /** What this task is moved by. */
+    protected abstract Progress.Moving mover();
 
     /** Called once at the end, before waiters are woken. */
     protected void finished() {}
@@ -48,7 +55,7 @@ public abstract class Task {
     }
 
     /** The first half of {@link #complete}: from here on the task is done. */
-    final void end(@Nullable Throwable cause) {
+    public final void end(@Nullable Throwable cause) {
         finished();
         synchronized (this) {
             error = cause;
@@ -57,7 +64,7 @@ public abstract class Task {
     }
 
     /** The second half of {@link #complete}, once: wakes who waits and calls back, so nothing may be held that they need. */
-    final void announce() {
+    public final void announce() {
         Thread waiting;
         Consumer<@Nullable Throwable> called;
         synchronized (this) {
@@ -111,10 +118,11 @@ public abstract class Task {
             return;
         }
         long start = System.nanoTime();
+        Progress.Moving mover = mover();
         boolean helps = !Thread.currentThread().isVirtual();
         int idle = 0;
         while (!done) {
-            int moved = helps ? help() : Execution.BLOCKED;
+            int moved = helps ? mover.move() : Execution.BLOCKED;
             if (moved != Execution.BLOCKED) {
                 idle = 0;
                 continue;
@@ -124,20 +132,34 @@ public abstract class Task {
                 awaitEnd();
                 return;
             }
-            if (System.nanoTime() - start >= timeoutNanos) {
+            long waited = System.nanoTime() - start;
+            if (waited >= timeoutNanos) {
                 abandon("not done within " + java.time.Duration.ofNanos(timeoutNanos), true);
                 awaitEnd();
                 return;
             }
             if (!helps) {
                 parkOnce(1_000_000_000L);
-            } else if (++idle < 200) {
+            } else if (++idle < mover.spins()) {
                 Thread.onSpinWait();
-            } else if (idle < 600) {
+            } else if (idle < mover.spins() + mover.yields()) {
                 Thread.yield();
             } else {
-                parkOnce(100_000);
+                sleepOnce(
+                        mover, Math.min(timeoutNanos - waited, Math.clamp(waited / 8, 1_000_000, LONGEST_SLEEP_NANOS)));
+                idle = 0;
             }
+        }
+    }
+
+    /** Sleeps until a peer or another thread of this rank has done something, or for a while. */
+    private void sleepOnce(Progress.Moving mover, long nanos) {
+        long shown = mover.announceSleep();
+        if (shown == Progress.NOT_NOW) {
+            // Somebody else is moving it: that ends soon, or takes long and then another millisecond does not matter.
+            parkOnce(Math.min(LONGEST_PARK_NANOS, nanos / 10));
+        } else if (!done && mover.move() == Execution.BLOCKED && !done) {
+            mover.sleep((int) shown, nanos);
         }
     }
 

@@ -193,6 +193,7 @@ final class Templates {
             Memory.putLongRelease(code[i], signed);
             Packets.pack(source, code[i] + 8, bytes, flag);
         }
+        endpoint.bell.ringOthers();
         int packetSources = Records.sources(code[fold]);
         // What is sent need not be what is folded: a reduce-scatter sends the peer's block and keeps its own.
         long own = code[fold + Records.OPERANDS];

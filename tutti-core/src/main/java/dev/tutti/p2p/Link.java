@@ -2,6 +2,7 @@ package dev.tutti.p2p;
 
 import static dev.tutti.p2p.RingDescriptor.word;
 
+import dev.tutti.channel.Bell;
 import dev.tutti.memory.Memory;
 import dev.tutti.spi.Fabric;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,7 @@ final class Link {
 
     private final Postbox box;
     private final Fabric fabric;
+    private final Bell bell;
     private final int rank;
     private final int index;
     private final MessageQueue unsent = new MessageQueue();
@@ -44,9 +46,10 @@ final class Link {
     private long claimedFrame;
     private boolean claimedEager;
 
-    Link(Postbox box, Fabric fabric, int rank, int peer, int index) {
+    Link(Postbox box, Fabric fabric, Bell bell, int rank, int peer, int index) {
         this.box = box;
         this.fabric = fabric;
+        this.bell = bell;
         this.rank = rank;
         this.peer = peer;
         this.index = index;
@@ -81,6 +84,7 @@ final class Link {
         RingWriter writer = out();
         if (unsent.isEmpty() && claimFirst(message, writer)) {
             writeFirst(message, writer);
+            bell.ring(peer);
         } else {
             message.stage = Message.Stage.WAITING;
             unsent.add(message);
@@ -105,6 +109,10 @@ final class Link {
             bytes += length;
             frames++;
         }
+        if (frames > 0) {
+            // It may wait for room.
+            bell.ring(peer);
+        }
         return frames > 0;
     }
 
@@ -122,6 +130,9 @@ final class Link {
             }
             moved = true;
         }
+        if (moved) {
+            bell.ring(peer);
+        }
         return moved;
     }
 
@@ -131,7 +142,9 @@ final class Link {
         receive.stage = Message.Stage.MOVING;
         receive.peerSlot = senderSlot;
         answers.add(receive);
-        writeAnswers(out());
+        if (writeAnswers(out())) {
+            bell.ring(peer);
+        }
     }
 
     /** A small message that had to wait in the heap has reached its user. */

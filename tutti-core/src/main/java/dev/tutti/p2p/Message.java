@@ -1,5 +1,6 @@
 package dev.tutti.p2p;
 
+import dev.tutti.exec.Progress;
 import dev.tutti.exec.Task;
 import dev.tutti.memory.Operand;
 import org.jspecify.annotations.Nullable;
@@ -119,8 +120,8 @@ public abstract class Message extends Task {
     }
 
     @Override
-    protected final int help() {
-        return postbox.move();
+    protected final Progress.Moving mover() {
+        return postbox;
     }
 
     @Override

@@ -57,6 +57,8 @@ public final class Postbox implements Progress.Moving {
     private int backgroundPending;
     private int turn;
     private @Nullable TuttiException over;
+    /** This rank has closed: from now on its memory may go. */
+    private boolean left;
 
     /** What {@link #move} has to do, and how much of it is the worker's. Written under the lock, when they change. */
     private volatile int movable;
@@ -157,7 +159,12 @@ public final class Postbox implements Progress.Moving {
         }
         boolean moved = false;
         try {
-            moved = step() || watch.stalled();
+            moved = step();
+            if (moved) {
+                watch.progressed();
+            } else {
+                moved = watch.stalled();
+            }
         } catch (Throwable thrown) {
             breakDown(thrown);
         } finally {
@@ -165,6 +172,39 @@ public final class Postbox implements Progress.Moving {
             release();
         }
         return moved ? Execution.MOVED : Execution.BLOCKED;
+    }
+
+    @Override
+    public long announceSleep() {
+        // Under the lock, for nobody can let go of the memory meanwhile.
+        if (lock.hasQueuedThreads() || !lock.tryLock()) {
+            return Progress.NOT_NOW;
+        }
+        try {
+            return over != null ? Progress.NOT_NOW : board.bell().announceSleep() & 0xFFFFFFFFL;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void sleep(int shown, long nanos) {
+        board.bell().sleep(shown, nanos);
+    }
+
+    @Override
+    public long bell() {
+        return board.bell().address();
+    }
+
+    @Override
+    public int spins() {
+        return endpoint.helpingSpins();
+    }
+
+    @Override
+    public int yields() {
+        return endpoint.helpingYields();
     }
 
     private boolean step() {
@@ -203,6 +243,12 @@ public final class Postbox implements Progress.Moving {
             movable = pending.count();
         }
         Message done = ended.takeAll();
+        for (Message message = done; message != null; message = message.next) {
+            message.end(message.failure);
+        }
+        if (done != null && !left) {
+            board.bell().ringOwn();
+        }
         lock.unlock();
         if (enlist) {
             Progress.add(this);
@@ -211,7 +257,7 @@ public final class Postbox implements Progress.Moving {
             Message following = done.next;
             done.next = null;
             done.previous = null;
-            done.complete(done.failure);
+            done.announce();
             done = following;
         }
     }
@@ -227,6 +273,9 @@ public final class Postbox implements Progress.Moving {
         } finally {
             release();
         }
+        lock.lock();
+        left = true;
+        lock.unlock();
     }
 
     /** Somebody no longer wants to wait for a message: ends everything, on all ranks. */
@@ -374,7 +423,7 @@ public final class Postbox implements Progress.Moving {
     private Link link(int peer) {
         Link link = byPeer[peer];
         if (link == null) {
-            link = new Link(this, endpoint.fabric(), rank, peer, linkCount);
+            link = new Link(this, endpoint.fabric(), board.bell(), rank, peer, linkCount);
             byPeer[peer] = link;
             links[linkCount++] = link;
         }

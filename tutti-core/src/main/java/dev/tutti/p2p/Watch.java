@@ -13,8 +13,10 @@ import java.util.Locale;
 final class Watch {
     private static final Logger LOG = System.getLogger("dev.tutti");
 
-    /** Vain moves between two looks at the clock. */
+    /** Vain moves before the first look at the clock. */
     private static final int PATIENCE = 32;
+
+    private static final long LOOK_EVERY_NANOS = 20_000;
 
     private final Postbox box;
     private final Board board;
@@ -25,6 +27,7 @@ final class Watch {
     private final long warnNanos;
     private final long timeoutNanos;
     private int vain;
+    private long lookedAtNanos;
     private long warnedAtNanos;
 
     Watch(
@@ -45,15 +48,25 @@ final class Watch {
         this.warnNanos = warnNanos;
         this.timeoutNanos = timeoutNanos;
         this.warnedAtNanos = System.nanoTime() - warnNanos;
+        this.lookedAtNanos = System.nanoTime() - LOOK_EVERY_NANOS;
+    }
+
+    /** Something was moved. */
+    void progressed() {
+        vain = 0;
     }
 
     /** Nothing could be moved. Returns whether something can be now, be it only that the communicator was aborted. */
     boolean stalled() {
-        if (++vain < PATIENCE) {
+        if (vain < PATIENCE) {
+            vain++;
             return false;
         }
-        vain = 0;
         long now = System.nanoTime();
+        if (now - lookedAtNanos < LOOK_EVERY_NANOS) {
+            return false;
+        }
+        lookedAtNanos = now;
         pending.arm(now);
         Message oldest = pending.first();
         if (oldest == null) {

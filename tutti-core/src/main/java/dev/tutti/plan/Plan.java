@@ -254,6 +254,7 @@ public final class Plan {
                         && ranks == that.ranks
                         && root == that.root
                         && protocol == that.protocol
+                        && reach == that.reach
                         && all().equals(that.all()));
     }
 

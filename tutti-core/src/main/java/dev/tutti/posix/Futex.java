@@ -142,8 +142,12 @@ public final class Futex {
         time.set(ValueLayout.JAVA_LONG, 8, nanos % NANOS);
     }
 
+    /** Memory that was unmapped meanwhile ends a sleep like anything else. */
     private static void ignoreOrdinary(String call, int errno) {
-        if (errno != PosixException.EAGAIN && errno != PosixException.ETIMEDOUT && errno != PosixException.EINTR) {
+        if (errno != PosixException.EAGAIN
+                && errno != PosixException.ETIMEDOUT
+                && errno != PosixException.EINTR
+                && errno != PosixException.EFAULT) {
             throw new PosixException(call, errno);
         }
     }

@@ -11,6 +11,7 @@ public final class PosixException extends RuntimeException {
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
     public static final int EACCES = 13;
+    public static final int EFAULT = 14;
     public static final int EINVAL = 22;
     public static final int EMFILE = 24;
     public static final int EFBIG = 27;
@@ -29,6 +30,7 @@ public final class PosixException extends RuntimeException {
             Map.entry(EAGAIN, "EAGAIN, try again"),
             Map.entry(ENOMEM, "ENOMEM, not enough memory or address space"),
             Map.entry(EACCES, "EACCES, permission denied"),
+            Map.entry(EFAULT, "EFAULT, bad address"),
             Map.entry(EINVAL, "EINVAL, invalid argument"),
             Map.entry(EMFILE, "EMFILE, too many open files"),
             Map.entry(EFBIG, "EFBIG, file too large"),

@@ -72,15 +72,6 @@ public interface Fabric {
     long address(int rank, long location);
 
     /**
-     * The word on which a member sleeps when it has nothing to do, and the flag that says so: a pair of lines for all of its
-     * communicators. Whoever has written something that the member may wait for looks at the flag.
-     *
-     * @param rank whose
-     * @return its address in this process
-     */
-    long bell(int rank);
-
-    /**
      * Whether whoever writes what a sleeper waits for must fence before it looks at the flag. Else the sleeper makes that fence, on
      * all cores, before it sleeps.
      *

@@ -5,7 +5,8 @@ package dev.tutti.spi;
  * ranks poll and write has a pair of cache lines of its own (the prefetcher fetches pairs).
  *
  * <pre>
- *       0  reserved
+ *       0  bell       a 32-bit futex                                changed by whoever wakes threads of this rank
+ *                       +8 whether one may be asleep                written here, looked at by whoever has written to this memory
  *     128  finished   launches that this rank has finished          written here, read by ranks about to overwrite a slot
  *     256  position   current operation | state | left after abort  written here, read by whoever diagnoses a stall
  *     384  abort      0, or who aborted and why                     written by whoever aborts, polled here
@@ -30,6 +31,10 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int LINE = 128;
     /** No ring of messages between two ranks is longer. */
     public static final long MOST_RING_BYTES = 1 << 19;
+    /** Offset of the futex on which threads of this rank sleep. */
+    public static final int BELL = 0;
+    /** Offset of the 32-bit flag that says that one may be asleep. */
+    public static final int SLEEPING = 8;
     /** Offset of the number of the last finished launch. */
     public static final int FINISHED = 128;
     /** Offset of the number of the current operation. */

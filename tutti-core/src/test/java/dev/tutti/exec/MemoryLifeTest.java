@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tutti.AbortedException;
+import dev.tutti.Asleep;
 import dev.tutti.Buffer;
 import dev.tutti.Config;
 import dev.tutti.DataType;
@@ -37,7 +38,7 @@ class MemoryLifeTest {
                 comm.barrier();
                 buffer.close();
             } else {
-                while (waiting.get() == null || waiting.get().getState() != Thread.State.TIMED_WAITING) {
+                while (waiting.get() == null || !Asleep.is(waiting.get())) {
                     Thread.yield();
                 }
                 buffer.close();

@@ -1,5 +1,6 @@
 package dev.tutti.semantics;
 
+import dev.tutti.Asleep;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -24,15 +25,11 @@ final class Blocked {
     static Blocked in(Runnable action) {
         Blocked blocked = new Blocked(action);
         blocked.thread.start();
-        while (!blocked.end.isDone() && !isWaiting(blocked.thread.getState())) {
+        while (!blocked.end.isDone() && !Asleep.is(blocked.thread)) {
             Thread.onSpinWait();
             Thread.yield();
         }
         return blocked;
-    }
-
-    private static boolean isWaiting(Thread.State state) {
-        return state == Thread.State.TIMED_WAITING || state == Thread.State.WAITING;
     }
 
     void interrupt() {

@@ -3,6 +3,7 @@ package dev.tutti.semantics;
 import static dev.tutti.semantics.Outcomes.thrownBy;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tutti.Asleep;
 import dev.tutti.Buffer;
 import dev.tutti.Communicator;
 import dev.tutti.MismatchException;
@@ -230,7 +231,7 @@ class StartedTest {
                 for (int k = 0; k < 3; k++) {
                     Thread waiter = Thread.ofVirtual().start(work::await);
                     waiters.add(waiter);
-                    while (waiter.getState() != Thread.State.TIMED_WAITING) {
+                    while (!Asleep.is(waiter)) {
                         Thread.onSpinWait();
                     }
                 }

@@ -11,9 +11,6 @@ final class Regions implements Fabric {
     /** Up to the first few entries of the history. */
     private static final int REGION_BYTES = RegionLayout.HISTORY + 512;
 
-    /** Where nothing else is. */
-    private static final int BELL = 0;
-
     private static final Slots SLOTS = new Slots(2 * REGION_BYTES);
 
     private final long address = SLOTS.take();
@@ -52,11 +49,6 @@ final class Regions implements Fabric {
     @Override
     public long address(int rank, long location) {
         return location;
-    }
-
-    @Override
-    public long bell(int rank) {
-        return region(rank) + BELL;
     }
 
     @Override

@@ -30,6 +30,7 @@ public final class PlanCommand implements Runnable {
     public static CommandLine of(PrintStream out, PrintStream err) {
         return new CommandLine(new PlanCommand())
                 .addSubcommand(new PlanRunCommand(out, err))
+                .addSubcommand(new ExportCommand(out, err))
                 .addSubcommand(new CheckCommand(out, err))
                 .addSubcommand(new ShowCommand(out, err))
                 .addSubcommand(new SimulateCommand(out, err))

@@ -19,11 +19,8 @@ import org.jspecify.annotations.Nullable;
 public final class LocalTransport implements Transport {
     private final ConcurrentHashMap<Long, Meeting> meetings = new ConcurrentHashMap<>();
     private final boolean oversubscribed;
-    /** A pair of lines for each rank of the world. */
-    private final MemorySegment bells;
 
     public LocalTransport(int ranks) {
-        this.bells = Arena.ofAuto().allocate((long) ranks * RegionLayout.LINE, RegionLayout.LINE);
         this.oversubscribed = ranks > Runtime.getRuntime().availableProcessors();
     }
 
@@ -31,7 +28,7 @@ public final class LocalTransport implements Transport {
     public Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout) {
         Meeting[] met = new Meeting[1];
         meetings.compute(id, (key, meeting) -> {
-            Meeting here = meeting == null ? new Meeting(layout, worldRanks, bells, oversubscribed) : meeting;
+            Meeting here = meeting == null ? new Meeting(layout, oversubscribed) : meeting;
             met[0] = here;
             return ++here.joined == layout.ranks() ? null : here;
         });
@@ -65,8 +62,6 @@ public final class LocalTransport implements Transport {
     /** The memory of one communicator, shared by its members. */
     private static final class Meeting implements Fabric {
         private final RegionLayout layout;
-        private final int[] worldRanks;
-        private final MemorySegment bells;
         private final boolean oversubscribed;
         private final MemorySegment[] regions;
         private final AtomicReferenceArray<@Nullable MemorySegment> scratch;
@@ -76,10 +71,8 @@ public final class LocalTransport implements Transport {
         private final AtomicReferenceArray<@Nullable Throwable> causes;
         private int joined;
 
-        Meeting(RegionLayout layout, int[] worldRanks, MemorySegment bells, boolean oversubscribed) {
+        Meeting(RegionLayout layout, boolean oversubscribed) {
             this.layout = layout;
-            this.worldRanks = worldRanks.clone();
-            this.bells = bells;
             this.oversubscribed = oversubscribed;
             this.regions = new MemorySegment[layout.ranks()];
             for (int rank = 0; rank < regions.length; rank++) {
@@ -147,11 +140,6 @@ public final class LocalTransport implements Transport {
         @Override
         public long address(int rank, long location) {
             return location;
-        }
-
-        @Override
-        public long bell(int rank) {
-            return bells.address() + (long) worldRanks[rank] * RegionLayout.LINE;
         }
 
         @Override

@@ -17,7 +17,6 @@ import dev.tutti.spi.RegionLayout;
  *        48  rank                   in the world
  *        56  bytes                  of addresses
  *       128  ready                  1 when its process has mapped everybody
- *       256  bell                   a futex: changed to wake whoever sleeps for this rank
  *       384  directory used         entries ever used; those behind are zero
  *       392  directory changes      counted up with each entry that is published
  *      4096  directory              {@value #ENTRIES} entries of {@value #ENTRY_BYTES} bytes, written by the owner alone:
@@ -55,7 +54,6 @@ final class RegionDescriptor {
     static final int RANK_AT = 48;
     static final int BYTES_AT = 56;
     static final int READY_AT = 128;
-    static final int BELL_AT = 256;
     static final int USED_AT = 384;
     static final int CHANGES_AT = 392;
 

@@ -15,7 +15,6 @@ final class ShmFabric implements Fabric {
     private final RegionLayout layout;
     private final Cleaner.Cleanable cleanable;
     private final long[] pieces;
-    private final long[] bells;
     private final boolean allHere;
     private final boolean oversubscribed;
     private final boolean mustFence;
@@ -32,12 +31,10 @@ final class ShmFabric implements Fabric {
         this.mustFence = mustFence;
         this.causes = causes;
         this.pieces = new long[layout.ranks()];
-        this.bells = new long[layout.ranks()];
         boolean here = true;
         for (int member = 0; member < pieces.length; member++) {
             Region region = membership.regionOf(member);
             pieces[member] = region.base + membership.piece(member);
-            bells[member] = region.base + RegionDescriptor.BELL_AT;
             here &= region instanceof OwnRegion;
         }
         this.allHere = here;
@@ -115,11 +112,6 @@ final class ShmFabric implements Fabric {
     @Override
     public long address(int rank, long location) {
         return allHere ? location : membership.regionOf(rank).base + location;
-    }
-
-    @Override
-    public long bell(int rank) {
-        return bells[rank];
     }
 
     @Override

@@ -188,7 +188,7 @@ class ShmTransportTest {
             });
         }
         assertTrue(count("/proc/self/fd") < descriptors + 20, "descriptors: " + descriptors + " before");
-        assertEquals(mapped, mappings());
+        assertTrue(mappings() <= mapped, "mappings: " + mapped + " before");
     }
 
     private static long count(String folder) throws Exception {

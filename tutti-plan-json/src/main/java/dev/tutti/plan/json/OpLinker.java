@@ -66,10 +66,15 @@ final class OpLinker {
             sources = operands(raw, raw.sources, code, ids, path + ".src_buff");
             destinations = operands(raw, raw.destinations, code, ids, path + ".dst_buff");
         }
+        if (raw.extra != null && raw.extra.fansOut) {
+            require(!sources.isEmpty() && sources.stream().distinct().count() == 1, path, "fans out from one source");
+            sources = sources.subList(0, 1);
+        }
         if (raw.extra != null && !raw.extra.like.isEmpty()) {
-            List<Chunk> like = like(raw.extra.like, sources.size() + destinations.size(), path + ".tutti.like");
-            sources = withLike(sources, like, 0);
+            List<@Nullable Chunk> like =
+                    like(raw.extra.like, sources.size() + destinations.size(), path + ".tutti.like");
             destinations = withLike(destinations, like, sources.size());
+            sources = withLike(sources, like, 0);
         }
         Op op = new Op(
                 code,
@@ -100,7 +105,7 @@ final class OpLinker {
         if (!code.folds() || (raw.extra != null && raw.extra.callOperator)) {
             return null;
         }
-        String name = raw.extra != null && raw.extra.reduceOp != null ? raw.extra.reduceOp : raw.reduceOp;
+        String name = raw.reduceOp;
         if (name == null) {
             return null;
         }
@@ -270,24 +275,22 @@ final class OpLinker {
         return new Chunk(of, space, index, size, null);
     }
 
-    /** One entry per operand: nothing for input and output, the chunk that it is like for scratch. */
-    private List<Chunk> like(List<Raw.Ref> refs, int operands, String path) {
-        require(refs.size() == operands, path, "needs one entry per operand");
-        List<Chunk> like = new ArrayList<>();
+    /** One entry per operand: the chunk that it is like, or null. */
+    private List<@Nullable Chunk> like(List<Raw.@Nullable Ref> refs, int operands, String path) {
+        require(refs.size() == operands, path, "needs one entry for each of " + operands + " operands");
+        List<@Nullable Chunk> like = new ArrayList<>();
         for (int i = 0; i < refs.size(); i++) {
-            like.add(local(refs.get(i), path + "[" + i + "]"));
+            Raw.Ref ref = refs.get(i);
+            like.add(ref == null ? null : local(ref, path + "[" + i + "]"));
         }
         return like;
     }
 
-    private static List<Chunk> withLike(List<Chunk> chunks, List<Chunk> like, int from) {
+    private static List<Chunk> withLike(List<Chunk> chunks, List<@Nullable Chunk> like, int from) {
         List<Chunk> linked = new ArrayList<>(chunks.size());
         for (int i = 0; i < chunks.size(); i++) {
             Chunk chunk = chunks.get(i);
-            linked.add(
-                    chunk.space() == Space.SCRATCH
-                            ? new Chunk(chunk.rank(), chunk.space(), chunk.index(), chunk.count(), like.get(from + i))
-                            : chunk);
+            linked.add(new Chunk(chunk.rank(), chunk.space(), chunk.index(), chunk.count(), like.get(from + i)));
         }
         return linked;
     }

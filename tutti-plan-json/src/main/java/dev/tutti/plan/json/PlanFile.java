@@ -5,13 +5,16 @@ import java.io.ByteArrayInputStream;
 import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.core.exc.StreamConstraintsException;
@@ -117,5 +120,25 @@ public final class PlanFile {
         return noText
                 ? new PlanFormatException("", "not text: " + cause.getMessage(), cause)
                 : new UncheckedIOException(cause);
+    }
+
+    /**
+     * Writes a plan as JSON: one of Tutti's own, a user's, or one that was loaded. Loading the result gives an equal plan.
+     *
+     * {@snippet :
+     * Plan plan = Plan.of("mine", Collective.ALL_REDUCE, 4, 0, Protocol.SIMPLE, MyPlans::oneShot);
+     * Files.writeString(Path.of("mine.json"), PlanFile.write(plan));
+     * }
+     *
+     * @param plan what to write
+     * @return the JSON
+     * @throws IllegalArgumentException if a file cannot hold it: a function of the user's as a fixed operator
+     */
+    public static String write(Plan plan) {
+        StringWriter text = new StringWriter();
+        try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
+            new PlanWriter(plan, json).write();
+        }
+        return text.append('\n').toString();
     }
 }

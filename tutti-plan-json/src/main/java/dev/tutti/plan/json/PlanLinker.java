@@ -6,11 +6,13 @@ import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanHeader;
 import dev.tutti.plan.Protocol;
 import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.Reach;
 import dev.tutti.plan.Space;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +24,9 @@ final class PlanLinker {
     private final Raw.File file;
     private final List<Raw.Rank> ranks;
     private long operands;
+    private boolean blocks;
+    /** In Tutti's own plans all ranks have as many slots as the one with the most. */
+    private int mostScratch;
 
     PlanLinker(Raw.File file) {
         this.file = file;
@@ -55,14 +60,17 @@ final class PlanLinker {
         if (style == PlanHeader.Style.BLOCKS && header.collective() == null) {
             throw new PlanFormatException("tutti.collective", "there is no collective '" + purpose + "'", null);
         }
+        blocks = style == PlanHeader.Style.BLOCKS;
         for (int id = 0; id < ranks.size(); id++) {
             check(id);
+            mostScratch = Math.max(mostScratch, ranks.get(id).scratchChunks);
         }
         List<RankPlan> parts = new ArrayList<>();
         for (int id = 0; id < ranks.size(); id++) {
-            parts.add(part(id, header, protocol));
+            parts.add(part(id, header));
         }
-        return Plan.of(name, header, root, protocol, parts);
+        Plan plan = Plan.of(name, header, root, protocol, parts);
+        return extra == null || extra.reach == null ? plan : plan.reaching(reach(extra.reach));
     }
 
     private static PlanHeader.Style style(Raw.@Nullable Extra extra) {
@@ -73,6 +81,15 @@ final class PlanLinker {
             return PlanHeader.Style.BLOCKS;
         }
         throw new PlanFormatException("tutti.style", "is blocks or positions, not '" + extra.style + "'", null);
+    }
+
+    private static Reach reach(String name) {
+        for (Reach reach : Reach.values()) {
+            if (reach.name().toLowerCase(Locale.ROOT).equals(name)) {
+                return reach;
+            }
+        }
+        throw new PlanFormatException("tutti.reach", "there is no reach '" + name + "'", null);
     }
 
     private static Protocol protocol(String name) {
@@ -98,7 +115,7 @@ final class PlanLinker {
         }
     }
 
-    private RankPlan part(int id, PlanHeader header, Protocol protocol) {
+    private RankPlan part(int id, PlanHeader header) {
         Raw.Rank rank = ranks.get(id);
         String path = "gpus[" + id + "]";
         List<RankPlan.Channel> channels = new ArrayList<>();
@@ -120,9 +137,10 @@ final class PlanLinker {
                     this, id, raw, rank, channels, memoryChannels, groups, header.style() == PlanHeader.Style.BLOCKS);
             lanes.add(linker.all(raw.ops, lanePath + ".ops"));
         }
-        boolean blocks = header.style() == PlanHeader.Style.BLOCKS;
-        int packetChunks = blocks && protocol == Protocol.SIMPLE ? 0 : rank.scratchChunks;
-        int scratchChunks = blocks && protocol == Protocol.PACKET ? 0 : rank.scratchChunks;
+        Raw.RankExtra extra = rank.extra;
+        int scratchChunks =
+                extra == null || extra.scratchChunks == Raw.ABSENT ? rank.scratchChunks : extra.scratchChunks;
+        int packetChunks = extra == null || extra.packetChunks == Raw.ABSENT ? rank.scratchChunks : extra.packetChunks;
         return new RankPlan(
                 id,
                 ranks.size(),
@@ -139,8 +157,8 @@ final class PlanLinker {
 
     /** Chunks of one block: of the whole input, or of one rank's share where the collective has one per rank. */
     private int chunksPerBlock(Raw.Rank rank, PlanHeader header, String path) {
-        if (file.extra != null && file.extra.chunksPerBlock != Raw.ABSENT) {
-            return file.extra.chunksPerBlock;
+        if (rank.extra != null && rank.extra.chunksPerBlock != Raw.ABSENT) {
+            return rank.extra.chunksPerBlock;
         }
         Collective collective = header.collective();
         int inputBlocks = collective == null ? 1 : collective.inputBlocks(ranks.size());
@@ -220,7 +238,7 @@ final class PlanLinker {
         return switch (space) {
             case INPUT -> raw.inputChunks;
             case OUTPUT -> raw.outputChunks;
-            case SCRATCH -> raw.scratchChunks;
+            case SCRATCH -> blocks ? mostScratch : raw.scratchChunks;
         };
     }
 

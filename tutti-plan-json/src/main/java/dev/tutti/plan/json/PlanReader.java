@@ -7,6 +7,7 @@ import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.TokenStreamContext;
@@ -63,7 +64,18 @@ final class PlanReader {
             case "style" -> set(extra.style = text());
             case "collective" -> set(extra.collective = text());
             case "root" -> set(extra.root = number(0, MAX_RANKS));
+            case "reach" -> set(extra.reach = text());
+            default -> false;
+        });
+        return extra;
+    }
+
+    private Raw.RankExtra rankExtra() {
+        Raw.RankExtra extra = new Raw.RankExtra();
+        object(name -> switch (name) {
             case "chunks_per_block" -> set(extra.chunksPerBlock = number(1, Integer.MAX_VALUE));
+            case "scratch_chunks" -> set(extra.scratchChunks = count());
+            case "packet_chunks" -> set(extra.packetChunks = count());
             default -> false;
         });
         return extra;
@@ -79,6 +91,7 @@ final class PlanReader {
             case "threadblocks" -> set(rank.lanes = list(this::lane, Integer.MAX_VALUE));
             case "channels" -> set(rank.channels = list(this::channel, Integer.MAX_VALUE));
             case "remote_buffers" -> set(rank.remoteBuffers = list(this::remoteBuffer, Integer.MAX_VALUE));
+            case "tutti" -> set(rank.extra = rankExtra());
             case "semaphores" -> set(rank.semaphores = list(this::semaphore, Integer.MAX_VALUE));
             default -> false;
         });
@@ -210,11 +223,14 @@ final class PlanReader {
             case "finishes" -> set(extra.finishes = flag());
             case "call_operator" -> set(extra.callOperator = flag());
             case "fans_out" -> set(extra.fansOut = flag());
-            case "reduce_op" -> set(extra.reduceOp = text());
-            case "like" -> set(extra.like = list(this::ref, Integer.MAX_VALUE));
+            case "like" -> set(extra.like = list(this::refOrNull, Integer.MAX_VALUE));
             default -> false;
         });
         return extra;
+    }
+
+    private Raw.@Nullable Ref refOrNull() {
+        return parser.currentToken() == JsonToken.VALUE_NULL ? null : ref();
     }
 
     private Raw.Ref ref() {
@@ -272,11 +288,11 @@ final class PlanReader {
         }
     }
 
-    private interface Element<T> {
+    private interface Element<T extends @Nullable Object> {
         T read();
     }
 
-    private <T> List<T> list(Element<T> element, int limit) {
+    private <T extends @Nullable Object> List<T> list(Element<T> element, int limit) {
         if (parser.currentToken() != JsonToken.START_ARRAY) {
             throw wrongType("a list");
         }

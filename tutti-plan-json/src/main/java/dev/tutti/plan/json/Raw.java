@@ -52,6 +52,16 @@ final class Raw {
         List<Channel> channels = new ArrayList<>();
         List<RemoteBuffer> remoteBuffers = new ArrayList<>();
         List<Integer> semaphores = new ArrayList<>();
+
+        @Nullable
+        RankExtra extra;
+    }
+
+    /** The object {@code tutti} of a rank. */
+    static final class RankExtra {
+        int chunksPerBlock = ABSENT;
+        int scratchChunks = ABSENT;
+        int packetChunks = ABSENT;
     }
 
     /** An entry of {@code gpus[].channels}. */
@@ -145,8 +155,10 @@ final class Raw {
         @Nullable
         String collective;
 
+        @Nullable
+        String reach;
+
         int root;
-        int chunksPerBlock = ABSENT;
     }
 
     /** The object {@code tutti} of an operation. */
@@ -156,10 +168,7 @@ final class Raw {
         boolean callOperator;
         boolean fansOut;
 
-        @Nullable
-        String reduceOp;
-
-        /** Input or output chunks that scratch operands are like, sources first: symbol and index. */
-        List<Ref> like = new ArrayList<>();
+        /** For each operand, sources first, the chunk that it is like, or null. */
+        List<@Nullable Ref> like = new ArrayList<>();
     }
 }
