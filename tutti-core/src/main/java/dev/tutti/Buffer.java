@@ -41,6 +41,7 @@ public final class Buffer implements AutoCloseable {
      *
      * @param transport whose peers can reach it
      * @param worldRank whose it is
+     * @param windows windows that are open on it
      * @param quarantined whether a peer may still touch it after a failure, so that it must never be freed
      */
     private record Owner(
@@ -50,6 +51,7 @@ public final class Buffer implements AutoCloseable {
             Allocation allocation,
             AtomicInteger inFlight,
             AtomicBoolean closing,
+            AtomicInteger windows,
             AtomicBoolean quarantined) {
         private static final AtomicLong IDS = new AtomicLong();
 
@@ -61,6 +63,7 @@ public final class Buffer implements AutoCloseable {
                     allocation,
                     new AtomicInteger(),
                     new AtomicBoolean(),
+                    new AtomicInteger(),
                     new AtomicBoolean());
         }
     }
@@ -304,12 +307,18 @@ public final class Buffer implements AutoCloseable {
 
     /**
      * Frees memory of Tutti's own, after waiting for operations that still use it; does nothing for views of other memory.
-     * Closing twice is fine. After a failure in which a peer has not said that it keeps off, the memory is kept until the world
+     * Closing twice is fine; closing while a {@link Window} is open on it is refused. After a failure in which a peer has not said that it keeps off, the memory is kept until the world
      * ends: what that peer might still write must not land in memory that something else has got meanwhile.
      */
     @Override
     public void close() {
-        if (owner == null || !owner.closing().compareAndSet(false, true)) {
+        if (owner == null || owner.closing().get()) {
+            return;
+        }
+        if (owner.windows().get() != 0) {
+            throw new IllegalStateException("a window is open on this buffer: close that first, on all ranks");
+        }
+        if (!owner.closing().compareAndSet(false, true)) {
             return;
         }
         Gate.awaitPassage(owner.id());
@@ -318,6 +327,20 @@ public final class Buffer implements AutoCloseable {
         }
         if (!owner.quarantined().get()) {
             owner.allocation().free();
+        }
+    }
+
+    void openWindow() {
+        retain();
+        if (owner != null) {
+            owner.windows().incrementAndGet();
+        }
+        release();
+    }
+
+    void closeWindow() {
+        if (owner != null) {
+            owner.windows().decrementAndGet();
         }
     }
 

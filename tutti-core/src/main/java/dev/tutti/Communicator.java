@@ -1,6 +1,8 @@
 package dev.tutti;
 
+import dev.tutti.channel.Board;
 import dev.tutti.plan.Plan;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -54,7 +56,41 @@ public final class Communicator extends BlockingCollectives implements AutoClose
     private boolean ownsWorld;
 
     Communicator(World world, Member member) {
-        super(world, member);
+        super(world, member, member.timeoutNanos());
+    }
+
+    private Communicator(World world, Member member, long timeoutNanos) {
+        super(world, member, timeoutNanos);
+    }
+
+    /**
+     * The same communicator with another deadline for whatever is called, started or prepared through the object that this returns.
+     * It stands for the same ranks, operations stay in one order, and closing either closes both.
+     *
+     * {@snippet :
+     * comm.withTimeout(Duration.ofSeconds(2)).barrier();
+     * }
+     *
+     * @param timeout how long a call may wait for other ranks; more than 0
+     * @return this communicator, more or less patient
+     */
+    public Communicator withTimeout(Duration timeout) {
+        long nanos = Works.nanos(timeout);
+        if (nanos == 0) {
+            throw new IllegalArgumentException("timeout must be more than 0");
+        }
+        return new Communicator(world, member, nanos);
+    }
+
+    /** What a call through this object may wait for others at most. */
+    long timeoutNanos() {
+        return timeoutNanos;
+    }
+
+    /** Aborts the communicator because ranks disagree, and gives what to throw. */
+    TuttiException mismatch(String text) {
+        member.endpoint().board().abort(Board.Reason.MISMATCH, text, null);
+        return member.endpoint().stall().failure();
     }
 
     /**
@@ -138,6 +174,21 @@ public final class Communicator extends BlockingCollectives implements AutoClose
     }
 
     /**
+     * Lets all ranks read and write this memory of each other without each other's help. All ranks call it together, each with a
+     * buffer of its own, of the same type and of any length.
+     *
+     * {@snippet :
+     * Window window = comm.window(comm.allocate(DataType.FLOAT32, 1000));
+     * }
+     *
+     * @param buffer registered memory of this rank
+     * @return what to reach the others' through
+     */
+    public Window window(Buffer buffer) {
+        return Window.create(this, buffer);
+    }
+
+    /**
      * Divides the ranks: those that give the same colour form a new communicator, in the order of their keys, ties by rank.
      *
      * {@snippet :
@@ -190,7 +241,8 @@ public final class Communicator extends BlockingCollectives implements AutoClose
                 member.childId(number, color),
                 name() + "/" + number + "." + color,
                 members.indexOf(rank()),
-                worldRanks));
+                worldRanks,
+                schedule::requireActive));
     }
 
     /**
@@ -357,7 +409,7 @@ public final class Communicator extends BlockingCollectives implements AutoClose
         Arguments.requireRank(destination, size(), "destination");
         requireTag(tag, false);
         Arguments.check(buffer, false, background);
-        return new MessageWork(member, true, buffer, destination, tag);
+        return new MessageWork(this, true, buffer, destination, tag);
     }
 
     /** Checks a receive; {@link #post} starts it. */
@@ -368,7 +420,7 @@ public final class Communicator extends BlockingCollectives implements AutoClose
         }
         requireTag(tag, true);
         Arguments.check(buffer, true, background);
-        return new MessageWork(member, false, buffer, source, tag);
+        return new MessageWork(this, false, buffer, source, tag);
     }
 
     /** Starts a message; if it is not to go on in the background, the caller must wait for it at once. */

@@ -69,6 +69,10 @@ public final class Stall {
         return yields;
     }
 
+    long warnNanos() {
+        return warnNanos;
+    }
+
     /** Tells which operation is waited for from now on. Details are looked up when somebody has to wait for long. */
     void begin(long number, Call current) {
         operation = number;

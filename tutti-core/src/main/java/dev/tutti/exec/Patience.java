@@ -1,0 +1,115 @@
+package dev.tutti.exec;
+
+import dev.tutti.channel.Board;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.function.Supplier;
+
+/**
+ * One wait for something that a peer does outside of the communicator's own operations, such as a signal on a window: spin, give
+ * the core away, sleep until the bell rings, and now and then find out whether there is still something to wait for. Used by the
+ * thread that waits, beside whatever else the communicator does.
+ */
+public final class Patience {
+    private static final Logger LOG = System.getLogger("dev.tutti");
+    private static final int YIELDS = 100;
+    private static final long LONGEST_SLEEP_NANOS = 10_000_000;
+
+    private final Endpoint endpoint;
+    private final int peer;
+    private final Supplier<String> what;
+    private final long timeoutNanos;
+    private int spins;
+    private int yields;
+    private int shown;
+    private boolean sleepAnnounced;
+    private long armedAt;
+    private boolean armed;
+    private boolean warned;
+
+    /**
+     * A wait that begins now.
+     *
+     * @param peer who has to do something
+     * @param what what is waited for, for messages
+     * @param timeoutNanos how long at most; then the communicator is aborted
+     */
+    public Patience(Endpoint endpoint, int peer, Supplier<String> what, long timeoutNanos) {
+        this.endpoint = endpoint;
+        this.peer = peer;
+        this.what = what;
+        this.timeoutNanos = timeoutNanos;
+        boolean virtual = Thread.currentThread().isVirtual();
+        this.spins = virtual ? 0 : endpoint.spins;
+        this.yields = virtual ? 0 : YIELDS;
+    }
+
+    /** Waits a little; throws when there is nothing left to wait for. */
+    public void pause() {
+        if (--spins >= 0) {
+            Thread.onSpinWait();
+            return;
+        }
+        check();
+        if (--yields >= 0) {
+            Thread.yield();
+        } else if (!sleepAnnounced) {
+            // The caller looks once more; if it comes back, it sleeps.
+            shown = endpoint.bell.announceSleep();
+            sleepAnnounced = true;
+        } else {
+            sleepAnnounced = false;
+            endpoint.bell.sleep(shown, LONGEST_SLEEP_NANOS);
+        }
+    }
+
+    private void check() {
+        Board board = endpoint.board;
+        if (board.isAborted()) {
+            throw endpoint.stall.failure();
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            board.abort(
+                    Board.Reason.ABORTED,
+                    "rank " + endpoint.rank + " was interrupted in " + where(),
+                    new InterruptedException("interrupted in " + where()));
+            throw endpoint.stall.failure();
+        }
+        long now = System.nanoTime();
+        if (!armed) {
+            armed = true;
+            armedAt = now;
+        } else if (board.isClosed(peer)) {
+            board.abort(
+                    Board.Reason.PEER_FAILED,
+                    "rank " + peer + " closed '" + endpoint.name + "' before the end of " + what.get()
+                            + ", for which rank " + endpoint.rank + " waits",
+                    null);
+            throw endpoint.stall.failure();
+        } else if (now - armedAt >= timeoutNanos) {
+            board.abort(
+                    Board.Reason.TIMEOUT,
+                    where() + " timed out after " + seconds(timeoutNanos) + " on rank " + endpoint.rank,
+                    null);
+            throw endpoint.stall.failure();
+        } else if (!warned && now - armedAt >= endpoint.stall.warnNanos()) {
+            warned = true;
+            LOG.log(
+                    Level.WARNING,
+                    "{0}: rank {1} has waited {2}",
+                    where(),
+                    endpoint.rank,
+                    seconds(endpoint.stall.warnNanos()));
+        }
+    }
+
+    private String where() {
+        return what.get() + " on '" + endpoint.name + "'";
+    }
+
+    private static String seconds(long nanos) {
+        return Duration.ofNanos(nanos).toString().substring(2).toLowerCase(Locale.ROOT);
+    }
+}
