@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The collectives that return when they are done. */
 abstract sealed class BlockingCollectives extends PreparedCollectives permits Communicator {
-    BlockingCollectives(World world, Member member) {
-        super(world, member);
+    BlockingCollectives(World world, Member member, long timeoutNanos) {
+        super(world, member, timeoutNanos);
     }
 
     /**

@@ -14,20 +14,18 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     final World world;
     final Member member;
     final Schedule schedule;
+    final long timeoutNanos;
     final Requests requests;
     private final Call inline = new Call();
     private final List<Call> spare = new ArrayList<>();
 
-    CollectiveCalls(World world, Member member) {
+    CollectiveCalls(World world, Member member, long timeoutNanos) {
         this.world = world;
         this.member = member;
         this.schedule = member.schedule();
+        this.timeoutNanos = timeoutNanos;
         this.requests = new Requests(
-                member.rank(),
-                member.size(),
-                member.timeoutNanos(),
-                world.transport(),
-                member.worldRank(member.rank()));
+                member.rank(), member.size(), timeoutNanos, world.transport(), member.worldRank(member.rank()));
     }
 
     final Communicator self() {

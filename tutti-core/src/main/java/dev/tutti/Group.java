@@ -24,7 +24,11 @@ import org.jspecify.annotations.Nullable;
 public final class Group implements AutoCloseable {
     private final World world;
     private final Thread owner = Thread.currentThread();
-    private final List<Supplier<Work>> steps = new ArrayList<>();
+    private final List<Step> steps = new ArrayList<>();
+
+    /** An operation and where it runs. */
+    private record Step(Communicator comm, Supplier<Work> start) {}
+
     private boolean started;
 
     Group(World world) {
@@ -182,12 +186,13 @@ public final class Group implements AutoCloseable {
         if (comm.world() != world) {
             throw new IllegalArgumentException("'" + comm.name() + "' belongs to another world than this group");
         }
-        steps.add(step);
+        steps.add(new Step(comm, step));
         return this;
     }
 
     /**
-     * Starts everything that was collected; the group is then over.
+     * Starts everything that was collected; the group is then over. If one of the operations is refused, as its buffer has been closed
+     * for example, those before it are ended by aborting their communicators, and this throws why.
      *
      * @return what to wait for: all of it
      */
@@ -195,10 +200,29 @@ public final class Group implements AutoCloseable {
         requireOpen();
         started = true;
         List<Work> works = new ArrayList<>(steps.size());
-        for (Supplier<Work> step : steps) {
-            works.add(step.get());
+        try {
+            for (Step step : steps) {
+                works.add(step.start.get());
+            }
+        } catch (RuntimeException refused) {
+            endStarted(works, refused);
+            throw refused;
         }
         return new GroupWork(works);
+    }
+
+    /** Nobody would wait for what was started before the operation that was refused, and peers would wait for the rest. */
+    private void endStarted(List<Work> works, RuntimeException refused) {
+        for (int i = 0; i < works.size(); i++) {
+            steps.get(i).comm.abort("an operation of the same group was refused: " + refused);
+        }
+        for (Work work : works) {
+            try {
+                work.await();
+            } catch (RuntimeException ended) {
+                refused.addSuppressed(ended);
+            }
+        }
     }
 
     /** Runs whatever was collected and waits for its end, unless {@link #start} was called. Closing twice is fine. */

@@ -10,8 +10,15 @@ import org.jspecify.annotations.Nullable;
 final class MessageWork extends Message implements Work {
     private final Buffer buffer;
 
-    MessageWork(Member member, boolean send, Buffer buffer, int peer, int tag) {
-        super(member.postbox(), send, peer, tag, buffer.bytes(), buffer.type().bytes());
+    MessageWork(Communicator comm, boolean send, Buffer buffer, int peer, int tag) {
+        super(
+                comm.member.postbox(),
+                send,
+                peer,
+                tag,
+                buffer.bytes(),
+                buffer.type().bytes(),
+                comm.timeoutNanos() == comm.member.timeoutNanos() ? 0 : comm.timeoutNanos());
         this.buffer = buffer;
     }
 

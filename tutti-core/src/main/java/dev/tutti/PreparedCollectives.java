@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The collectives that return a {@link Prepared}. */
 abstract sealed class PreparedCollectives extends StartedCollectives permits BlockingCollectives {
-    PreparedCollectives(World world, Member member) {
-        super(world, member);
+    PreparedCollectives(World world, Member member, long timeoutNanos) {
+        super(world, member, timeoutNanos);
     }
 
     /**

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The collectives that return a {@link Work}. */
 abstract sealed class StartedCollectives extends CollectiveCalls permits PreparedCollectives {
-    StartedCollectives(World world, Member member) {
-        super(world, member);
+    StartedCollectives(World world, Member member, long timeoutNanos) {
+        super(world, member, timeoutNanos);
     }
 
     /**

@@ -9,6 +9,7 @@ import dev.tutti.transport.local.LocalTransport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
@@ -29,6 +30,7 @@ public final class World implements AutoCloseable {
     private final String name;
     private final Config config;
     private final Transport transport;
+    private final ConcurrentHashMap<Integer, Boolean> handedOut = new ConcurrentHashMap<>();
     private final Peers peers;
     private final int cores;
     /** By rank; those of other processes stay empty. */
@@ -160,7 +162,7 @@ public final class World implements AutoCloseable {
     }
 
     /**
-     * The communicator of all ranks, for one of them; for worlds whose threads are the user's own. Call it once per rank.
+     * The communicator of all ranks, for one of them; for worlds whose threads are the user's own. There is one per rank; asking for it twice is refused.
      *
      * @param rank whose
      * @return its communicator
@@ -171,12 +173,20 @@ public final class World implements AutoCloseable {
             throw new IllegalArgumentException("rank " + rank + " is in another process; here are " + firstLocalRank()
                     + ".." + (firstLocalRank() + localRanks() - 1));
         }
+        if (handedOut.putIfAbsent(rank, Boolean.TRUE) != null) {
+            throw new TuttiException(
+                    TuttiException.Category.USAGE,
+                    "the communicator of rank " + rank + " of '" + name
+                            + "' has been handed out already: keep it, or call dup() on all ranks for another",
+                    null);
+        }
         int[] everybody = new int[size];
         java.util.Arrays.setAll(everybody, i -> i);
-        return join(0, name, rank, everybody);
+        return join(0, name, rank, everybody, () -> {});
     }
 
-    Communicator join(long id, String communicatorName, int rank, int[] worldRanks) {
+    /** Makes one more communicator; {@code stillWanted} throws if there is no use in waiting for the others any longer. */
+    Communicator join(long id, String communicatorName, int rank, int[] worldRanks, Runnable stillWanted) {
         RegionLayout layout = new RegionLayout(
                 worldRanks.length,
                 (int) config.number(Config.Key.CHANNELS),
@@ -190,7 +200,7 @@ public final class World implements AutoCloseable {
                 config,
                 cores,
                 transport,
-                transport.join(id, rank, worldRanks, layout));
+                transport.join(id, rank, worldRanks, layout, stillWanted));
         Communicator communicator = new Communicator(this, member);
         CopyOnWriteArrayList<Communicator> open = communicators.get(worldRanks[rank]);
         open.removeIf(each -> each.schedule.isClosed());

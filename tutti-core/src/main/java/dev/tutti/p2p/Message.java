@@ -55,6 +55,9 @@ public abstract class Message extends Task {
     @Nullable
     Throwable failure;
 
+    /** How long it may wait; 0 for as long as all messages may. */
+    final long timeoutNanos;
+
     /** When somebody first had to wait for it; 0 before. */
     long armedAtNanos;
 
@@ -70,8 +73,10 @@ public abstract class Message extends Task {
     @Nullable
     Message nextPending;
 
-    protected Message(Postbox postbox, boolean send, int peer, int tag, long bytes, int elementBytes) {
+    protected Message(
+            Postbox postbox, boolean send, int peer, int tag, long bytes, int elementBytes, long timeoutNanos) {
         this.postbox = postbox;
+        this.timeoutNanos = timeoutNanos;
         this.send = send;
         this.peer = peer;
         this.tag = tag;

@@ -3,7 +3,7 @@ package dev.tutti.p2p;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All messages of a rank that have not ended, oldest first. Their clocks start when somebody first has to wait; because all
+ * All messages of a rank that have not ended, oldest first. Their clocks start when somebody first has to wait; where all
  * have the same time, only the oldest needs to be looked at.
  */
 final class Pending {
@@ -11,6 +11,8 @@ final class Pending {
     private @Nullable Message last;
     private @Nullable Message firstUnarmed;
     private int count;
+    /** How many have a time of their own. */
+    private int special;
 
     boolean isEmpty() {
         return count == 0;
@@ -37,6 +39,7 @@ final class Pending {
             firstUnarmed = message;
         }
         count++;
+        special += message.timeoutNanos == 0 ? 0 : 1;
     }
 
     void remove(Message message) {
@@ -58,6 +61,22 @@ final class Pending {
         message.previousPending = null;
         message.nextPending = null;
         count--;
+        special -= message.timeoutNanos == 0 ? 0 : 1;
+    }
+
+    /** A message that has waited too long, or null. */
+    @Nullable
+    Message overdue(long nowNanos, long timeoutNanos) {
+        for (Message message = first; message != null; message = message.nextPending) {
+            long limit = message.timeoutNanos == 0 ? timeoutNanos : message.timeoutNanos;
+            if (message.armedAtNanos != 0 && nowNanos - message.armedAtNanos >= limit) {
+                return message;
+            }
+            if (special == 0) {
+                return null;
+            }
+        }
+        return null;
     }
 
     /** Starts the clocks of all that have none yet. */

@@ -72,11 +72,13 @@ final class Watch {
         if (oldest == null) {
             return false;
         }
-        if (now - oldest.armedAtNanos >= timeoutNanos) {
+        Message overdue = pending.overdue(now, timeoutNanos);
+        if (overdue != null) {
+            long limit = overdue.timeoutNanos == 0 ? timeoutNanos : overdue.timeoutNanos;
             abort(
                     Board.Reason.TIMEOUT,
-                    onThis(oldest) + " timed out after " + seconds(timeoutNanos) + " on rank " + rank + "; "
-                            + whyNot(oldest));
+                    onThis(overdue) + " timed out after " + seconds(limit) + " on rank " + rank + "; "
+                            + whyNot(overdue));
             return true;
         }
         if (now - oldest.armedAtNanos >= warnNanos && now - warnedAtNanos >= warnNanos) {

@@ -13,9 +13,23 @@ public interface Transport extends AutoCloseable {
      * @param rank this rank's number in it
      * @param worldRanks the members' numbers in the world, in the order of their numbers in the communicator
      * @param layout what each region must hold
+     * @param stillWanted called now and then while this waits; throws if there is no use in waiting any longer
      * @return the members' memory as this rank sees it
      */
-    Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout);
+    Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout, Runnable stillWanted);
+
+    /**
+     * Like the other, waiting as long as it may.
+     *
+     * @param id names the communicator among all of this world
+     * @param rank this rank's number in it
+     * @param worldRanks the members' ranks in the world, by their rank in the communicator
+     * @param layout what each region must hold
+     * @return the members' memory as this rank sees it
+     */
+    default Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout) {
+        return join(id, rank, worldRanks, layout, () -> {});
+    }
 
     /**
      * Registered memory for a rank of this process. Every {@link Fabric} of this transport finds it on all members.

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class QueuesTest {
     private static Message message(int tag) {
-        return new Message(null, false, 0, tag, 0, 1) {
+        return new Message(null, false, 0, tag, 0, 1, 0) {
             @Override
             protected void describe(Operand operand) {}
         };

@@ -25,7 +25,7 @@ public final class LocalTransport implements Transport {
     }
 
     @Override
-    public Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout) {
+    public Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout, Runnable stillWanted) {
         Meeting[] met = new Meeting[1];
         meetings.compute(id, (key, meeting) -> {
             Meeting here = meeting == null ? new Meeting(layout, oversubscribed) : meeting;

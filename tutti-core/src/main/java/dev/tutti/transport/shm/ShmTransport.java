@@ -139,7 +139,7 @@ public final class ShmTransport implements Transport {
     }
 
     @Override
-    public Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout) {
+    public Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout, Runnable stillWanted) {
         Shared here = enter(id, layout);
         Membership membership = new Membership(rank, worldRanks.clone(), layout, mappings, () -> leave(id, here));
         try {
@@ -152,7 +152,7 @@ public final class ShmTransport implements Transport {
             }
             for (int member = 0; member < worldRanks.length; member++) {
                 if (membership.entries[member] == 0) {
-                    membership.entries[member] = find(id, membership.regionOf(member), deadline);
+                    membership.entries[member] = find(id, membership.regionOf(member), deadline, stillWanted);
                 }
                 requireSameLayout(worldRanks[member], layout, Directory.layout(membership.entries[member]));
             }
@@ -163,7 +163,7 @@ public final class ShmTransport implements Transport {
         }
     }
 
-    private long find(long id, Region peer, long deadline) {
+    private long find(long id, Region peer, long deadline, Runnable stillWanted) {
         long[] found = {peer.directory.find(id)};
         if (found[0] == 0) {
             long[] changes = {-1};
@@ -172,6 +172,9 @@ public final class ShmTransport implements Transport {
                 if (now != changes[0]) {
                     changes[0] = now;
                     found[0] = peer.directory.find(id);
+                }
+                if (found[0] == 0) {
+                    stillWanted.run();
                 }
                 return found[0] != 0;
             });
