@@ -121,7 +121,12 @@ public final class Joining {
         Duration timeout = config.duration(Config.Key.JOIN_TIMEOUT);
         Map<String, String> facts = Map.of("cores", "" + cores);
         try (Bootstrap joined = Bootstrap.join(job, WORLDS.getAndIncrement(), ranks, same, facts, timeout)) {
-            return join(joined, timeout);
+            try {
+                return join(joined, timeout);
+            } catch (RuntimeException | Error failed) {
+                joined.giveUp(failed);
+                throw failed;
+            }
         }
     }
 

@@ -4,8 +4,11 @@ import dev.tutti.PeerFailedException;
 import dev.tutti.TuttiException;
 import dev.tutti.health.ProcessId;
 import dev.tutti.spi.Rendezvous;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,6 +20,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * between, folder or server, is needed only while a world is made.
  */
 public final class Bootstrap implements AutoCloseable {
+    /** A note with such a key ends every wait; the rest of the key is the process. */
+    static final String GAVE_UP = "gave-up/";
+
+    private static final int MOST_TEXT_BYTES = 2_000;
     private static final long LOOK_EVERY_NANOS = 200_000_000;
 
     /** Who was who in the last world of this process: one that has ended since will not come to the next. */
@@ -71,18 +78,19 @@ public final class Bootstrap implements AutoCloseable {
     private static Rendezvous open(Job job, int world, ProcessId self, long deadline) {
         return switch (job.place()) {
             case Place.Alone alone -> throw new IllegalArgumentException("one process needs nobody");
-            case Place.Folder folder
-            when folder.given() == null ->
-                FileRendezvous.forJob(
-                        PrivateFolder.ofUser(folder.runtimeFolder()),
-                        job.id() + " world " + world,
-                        job.process(),
-                        self);
-            case Place.Folder folder ->
-                new Prefixed(FileRendezvous.in(folder.given(), world, job.process(), self), world);
+            case Place.Folder folder -> inFolder(folder, job, world, self);
             case Place.Server server ->
                 TcpRendezvous.join(server, job.id(), world, job.process(), job.processes(), deadline);
         };
+    }
+
+    private static Rendezvous inFolder(Place.Folder folder, Job job, int world, ProcessId self) {
+        Path given = folder.given();
+        if (given != null) {
+            return new Prefixed(FileRendezvous.in(given, world, job.process(), self), world);
+        }
+        PrivateFolder user = PrivateFolder.ofUser(folder.runtimeFolder());
+        return FileRendezvous.forJob(user, job.id() + " world " + world, job.process(), self);
     }
 
     private static List<Card> collect(Job job, Rendezvous rendezvous, int ranks, long deadline, Duration timeout) {
@@ -157,6 +165,12 @@ public final class Bootstrap implements AutoCloseable {
         }
     }
 
+    /** What those who wait throw when a process has given up. */
+    static PeerFailedException gaveUp(String process, byte[] why) {
+        return new PeerFailedException(
+                "process " + process + " could not join: " + new String(why, StandardCharsets.UTF_8), null);
+    }
+
     private static TuttiException refuse(String why) {
         return new TuttiException(TuttiException.Category.USAGE, why, null);
     }
@@ -184,6 +198,16 @@ public final class Bootstrap implements AutoCloseable {
     /** The lowest rank of a process; its others follow. */
     public int firstRank(int process) {
         return cards.stream().limit(process).mapToInt(Card::ranks).sum();
+    }
+
+    /** Tells those who still wait that this process will not be there, and why. */
+    public void giveUp(Throwable cause) {
+        try {
+            byte[] why = String.valueOf(cause.getMessage()).getBytes(StandardCharsets.UTF_8);
+            rendezvous.put(GAVE_UP + job.process(), Arrays.copyOf(why, Math.min(why.length, MOST_TEXT_BYTES)));
+        } catch (TuttiException gone) {
+            // Nobody waits.
+        }
     }
 
     /** Leaves the rendezvous. */

@@ -50,7 +50,7 @@ public record Card(
         Map<String, String> settings = new TreeMap<>();
         Map<String, String> facts = new TreeMap<>();
         try {
-            for (String line : new String(bytes, StandardCharsets.UTF_8).split("\n")) {
+            for (String line : new String(bytes, StandardCharsets.UTF_8).lines().toList()) {
                 int equals = line.indexOf('=');
                 String name = line.substring(0, equals);
                 String value = line.substring(equals + 1);

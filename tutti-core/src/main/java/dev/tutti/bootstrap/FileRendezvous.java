@@ -5,6 +5,7 @@ import dev.tutti.TuttiException;
 import dev.tutti.health.ProcessId;
 import dev.tutti.spi.Rendezvous;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -115,6 +116,7 @@ final class FileRendezvous implements Rendezvous {
     }
 
     private void requireAlive() {
+        requireNobodyGaveUp();
         List<String> died = folder.died(member.substring(0, member.indexOf('.') + 1));
         if (!died.isEmpty()) {
             throw new PeerFailedException(
@@ -127,6 +129,21 @@ final class FileRendezvous implements Rendezvous {
         if (!Files.isDirectory(folder.path())) {
             throw new PeerFailedException(
                     "the folder where the ranks meet, " + folder.path() + ", has gone: the job was ended", null);
+        }
+    }
+
+    private void requireNobodyGaveUp() {
+        int dot = member.indexOf('.');
+        // As Bootstrap names the notes of one of several worlds.
+        String world = dot < 0 ? "" : "world" + member.substring(0, dot) + "/";
+        Path example = file(world + Bootstrap.GAVE_UP);
+        try (DirectoryStream<Path> notes = Files.newDirectoryStream(folder.path(), example.getFileName() + "*")) {
+            for (Path note : notes) {
+                String process = note.toString().substring(example.toString().length());
+                throw Bootstrap.gaveUp(process, Files.readAllBytes(note));
+            }
+        } catch (IOException gone) {
+            // Looked at below.
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 
 /** Who may have started this process, and in which variables it said what. In the order in which they are looked for. */
+@SuppressWarnings("ImmutableEnumChecker") // the lists are made by List.of
 enum Launcher {
     /** Ours, or whoever sets our variables by hand. */
     TUTTI("tutti run", "TUTTI_RANK", List.of("TUTTI_SIZE"), "", List.of("TUTTI_JOB")),

@@ -154,6 +154,10 @@ final class RendezvousServer implements AutoCloseable {
             waiters.remove(request.key());
         }
         waiting.forEach(waiter -> answer(waiter, Kind.VALUE, request.value()));
+        if (request.key().startsWith(Bootstrap.GAVE_UP)) {
+            String process = request.key().substring(Bootstrap.GAVE_UP.length());
+            failAll(String.valueOf(Bootstrap.gaveUp(process, request.value()).getMessage()));
+        }
         return new Message(request.number(), Kind.DONE, "", new byte[0]);
     }
 
@@ -179,16 +183,20 @@ final class RendezvousServer implements AutoCloseable {
     }
 
     private void fail(int process) {
-        List<Waiter> waiting = new ArrayList<>();
-        String text = "process " + process + " ended while the ranks were joining";
         synchronized (this) {
-            if (left.contains(process)) {
+            if (!left.add(process)) {
                 return;
             }
+        }
+        failAll("process " + process + " ended while the ranks were joining");
+    }
+
+    private void failAll(String text) {
+        List<Waiter> waiting = new ArrayList<>();
+        synchronized (this) {
             if (failure == null) {
                 failure = text;
             }
-            left.add(process);
             waiters.values().forEach(waiting::addAll);
             waiters.clear();
             notifyAll();

@@ -62,6 +62,7 @@ final class Wire {
      * @param key a key, or empty
      * @param value a value or a text
      */
+    @SuppressWarnings("ArrayRecordComponent") // nobody compares or changes them
     record Message(long number, Kind kind, String key, byte[] value) {
         byte[] encode() {
             byte[] name = key.getBytes(StandardCharsets.US_ASCII);
@@ -98,6 +99,7 @@ final class Wire {
     }
 
     /** The first frame of either side. */
+    @SuppressWarnings("ArrayRecordComponent")
     record Greeting(int version, int world, byte[] nonce, byte[] proof) {
         byte[] encode() {
             return ByteBuffer.allocate(10 + nonce.length + proof.length)

@@ -27,6 +27,7 @@ public final class Pidfd {
     /** _IOWR(0xFF, 11, struct pidfd_info). */
     private static final long GET_INFO = 0xC000_0000L | (INFO_BYTES << 16) | (0xFF << 8) | 11;
 
+    @SuppressWarnings("StaticAssignmentOfThrowable") // why it does not work is a fact of this process
     private static final @Nullable Throwable UNAVAILABILITY_CAUSE = probe();
 
     private Pidfd() {}

@@ -141,6 +141,25 @@ class RendezvousTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"file", "tcp"})
+    void shouldTellThoseWhoWaitWhenSomebodyGivesUp(String kind) throws Exception {
+        IntFunction<Rendezvous> join = joining(kind, 2, Duration.ofSeconds(20));
+        List<String> texts = all(2, process -> {
+            try (Rendezvous rendezvous = join.apply(process)) {
+                if (process == 1) {
+                    rendezvous.put("gave-up/1", bytes("no memory"));
+                    return "gave up";
+                }
+                rendezvous.await("shm/1", in(Duration.ofSeconds(20)));
+                return "got it";
+            } catch (PeerFailedException told) {
+                return String.valueOf(told.getMessage());
+            }
+        });
+        assertThat(texts).containsExactly("process 1 could not join: no memory", "gave up");
+    }
+
     @Test
     void shouldNameAProcessThatEndsWhileOthersWait() throws Exception {
         Process mortal = new ProcessBuilder("sleep", "1000").start();
