@@ -462,12 +462,17 @@ public final class Algorithms {
 
         /** An algorithm on registered memory whose blocks all have the same length. */
         void direct(String name, Consumer<RankBuilder> author, Cost cost) {
-            members.add(new Algorithm(name, collective, SIMPLE, true, false, false, true, author, cost));
+            members.add(new Algorithm(name, collective, SIMPLE, true, false, false, true, author, takenBack(cost)));
         }
 
         /** An algorithm on registered memory. */
         void directRagged(String name, Consumer<RankBuilder> author, Cost cost) {
-            members.add(new Algorithm(name, collective, SIMPLE, true, true, false, true, author, cost));
+            members.add(new Algorithm(name, collective, SIMPLE, true, true, false, true, author, takenBack(cost)));
+        }
+
+        /** Memory that a peer has used has to be taken out of its cache when its owner writes it next. */
+        private static Cost takenBack(Cost cost) {
+            return (n, b, c) -> cost.nanos(n, b, c) + c.takenBack(b);
         }
 
         /** An algorithm in which ranks pass on blocks of others, whose lengths only the root would know. */
