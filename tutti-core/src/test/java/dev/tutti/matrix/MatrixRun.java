@@ -106,7 +106,7 @@ final class MatrixRun {
         return cells.size();
     }
 
-    private static Config config(Cell.WorldKey key) {
+    static Config config(Cell.WorldKey key) {
         Config config = key.setting()
                 .apply(Config.fromEnvironment())
                 .with(Config.Key.TIMEOUT, TIMEOUT)

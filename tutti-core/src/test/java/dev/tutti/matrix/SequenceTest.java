@@ -45,24 +45,52 @@ class SequenceTest {
     @ValueSource(ints = {2, 3, 4, 5, 6, 7, 8})
     void shouldGiveExactResultsWhenCallsFollowEachOther(int size) {
         long seed = Long.getLong("tutti.seed", System.nanoTime());
-        Random random = new Random(seed + size);
-        String algorithm = ALGORITHMS.get(random.nextInt(ALGORITHMS.size()));
-        boolean virtual = random.nextInt(4) == 0;
-        Setting setting = Setting.values()[random.nextInt(Setting.values().length)];
-        int lanes = 1 + random.nextInt(3);
-        System.out.printf(
-                "sequence: ranks %d, -Dtutti.seed=%d, algorithm '%s', %s, %d lanes%s%n",
-                size, seed, algorithm, setting, lanes, virtual ? ", virtual threads" : "");
-        int communicators = 1 + random.nextInt(3);
-        List<Step> steps = steps(new Sampler(random.nextLong()), random, communicators, size, virtual);
+        Sequence sequence = Sequence.of(seed, size);
+        System.out.println("sequence: " + sequence);
         ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
-        Config config = setting.apply(Config.fromEnvironment())
-                .with(Config.Key.ALGO, algorithm)
-                .with(Config.Key.LANES, "" + lanes)
-                .with(Config.Key.TIMEOUT, System.getProperty("tutti.matrix.timeout", "20s"));
-        World.Local world = World.local(size).config(config);
-        (virtual ? world.virtualThreads() : world).run(comm -> run(comm, communicators, steps, seed, wrong));
+        World.Local world = World.local(size).config(sequence.config());
+        (sequence.virtual ? world.virtualThreads() : world).run(comm -> sequence.run(comm, wrong));
         assertThat(wrong).as("-Dtutti.seed=" + seed).isEmpty();
+    }
+
+    /** All that ranks must know to make the same calls. */
+    record Sequence(
+            long seed,
+            int size,
+            String algorithm,
+            boolean virtual,
+            Setting setting,
+            int lanes,
+            int communicators,
+            List<Step> steps) {
+        static Sequence of(long seed, int size) {
+            Random random = new Random(seed + size);
+            String algorithm = ALGORITHMS.get(random.nextInt(ALGORITHMS.size()));
+            boolean virtual = random.nextInt(4) == 0;
+            Setting setting = Setting.values()[random.nextInt(Setting.values().length)];
+            int lanes = 1 + random.nextInt(3);
+            int communicators = 1 + random.nextInt(3);
+            List<Step> steps =
+                    SequenceTest.steps(new Sampler(random.nextLong()), random, communicators, size, virtual);
+            return new Sequence(seed, size, algorithm, virtual, setting, lanes, communicators, steps);
+        }
+
+        Config config() {
+            return setting.apply(Config.fromEnvironment())
+                    .with(Config.Key.ALGO, algorithm)
+                    .with(Config.Key.LANES, "" + lanes)
+                    .with(Config.Key.TIMEOUT, System.getProperty("tutti.matrix.timeout", "20s"));
+        }
+
+        void run(Communicator comm, ConcurrentLinkedQueue<String> wrong) {
+            SequenceTest.run(comm, communicators, steps, seed, wrong);
+        }
+
+        @Override
+        public String toString() {
+            return "ranks " + size + ", -Dtutti.seed=" + seed + ", algorithm '" + algorithm + "', " + setting + ", "
+                    + lanes + " lanes" + (virtual ? ", virtual threads" : "");
+        }
     }
 
     /** Second and third communicator: a duplicate with ranks in reverse, and halves of the ranks. */

@@ -1,0 +1,116 @@
+package dev.tutti.matrix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tutti.processes.ProcessWorld;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A part of the matrix, and sequences of calls, on ranks that are processes. {@code -Dtutti.seed} repeats a run. */
+@EnabledOnOs(OS.LINUX)
+@Timeout(240)
+class OverProcessesTest {
+    private static final int MOST_WORLDS = 30;
+    private static final Duration LIMIT = Duration.ofSeconds(100);
+
+    private static final long SEED = Long.getLong("tutti.seed", System.nanoTime());
+    private static Sampler.Sample sample;
+
+    @TempDir
+    Path folder;
+
+    private static synchronized Sampler.Sample sample() {
+        if (sample == null) {
+            sample = new Sampler(SEED).pairs();
+        }
+        return sample;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2,1", "3,1", "2,2"})
+    void shouldGiveExactResultsWhenRanksAreProcesses(int processes, int ranksEach) throws Exception {
+        Map<Cell.WorldKey, List<Cell>> byWorld = new LinkedHashMap<>();
+        sample().cells().stream()
+                .filter(cell -> cell.ranks() == processes * ranksEach && !cell.world().virtual())
+                .forEach(cell -> byWorld.computeIfAbsent(cell.world(), key -> new ArrayList<>())
+                        .add(cell));
+        List<Cell> cells = byWorld.values().stream()
+                .limit(MOST_WORLDS)
+                .flatMap(List::stream)
+                .collect(Collectors.toList());
+        System.out.printf(
+                "matrix over processes: -Dtutti.seed=%d, %d processes with %d ranks each, %d cells in %d worlds%n",
+                SEED, processes, ranksEach, cells.size(), Math.min(MOST_WORLDS, byWorld.size()));
+        assertThat(cells).isNotEmpty();
+        Path list = folder.resolve("cells");
+        Files.write(list, cells.stream().map(Cell::toString).toList());
+        assertThat(ProcessWorld.run(CellsProgram.class, processes, ranksEach, LIMIT, list.toString()))
+                .as("-Dtutti.seed=" + SEED)
+                .isEmpty();
+    }
+
+    /** Runs cells; those of one world one after the other without a barrier between them. */
+    public static final class CellsProgram implements ProcessWorld.Program {
+        @Override
+        public String run(int ranksHere, String[] arguments) throws Exception {
+            Map<Cell.WorldKey, List<Cell>> byWorld = new LinkedHashMap<>();
+            for (String line : Files.readAllLines(Path.of(arguments[0]))) {
+                Cell cell = Cell.parse(line);
+                byWorld.computeIfAbsent(cell.world(), key -> new ArrayList<>()).add(cell);
+            }
+            ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+            byWorld.forEach((key, cells) -> ProcessWorld.join(ranksHere, MatrixRun.config(key), comm -> {
+                try (Memories memories = new Memories(comm)) {
+                    for (Cell cell : cells) {
+                        String said = new Trial(cell, comm, memories).run();
+                        if (said != null) {
+                            wrong.add("rank " + comm.rank() + ": " + said + "\n    " + cell);
+                        }
+                    }
+                    comm.barrier();
+                }
+            }));
+            return wrong.isEmpty() ? null : String.join("\n", wrong);
+        }
+    }
+
+    @Test
+    void shouldGiveExactResultsWhenCallsFollowEachOtherInProcesses() throws Exception {
+        System.out.println("sequences over processes: -Dtutti.seed=" + SEED);
+        for (int processes : new int[] {2, 3}) {
+            assertThat(ProcessWorld.run(SequenceProgram.class, processes, 1, LIMIT, "" + SEED, "" + processes))
+                    .as("-Dtutti.seed=" + SEED)
+                    .isEmpty();
+        }
+    }
+
+    /** Sequences with different settings. */
+    public static final class SequenceProgram implements ProcessWorld.Program {
+        private static final int SEQUENCES = 4;
+
+        @Override
+        public String run(int ranksHere, String[] arguments) {
+            ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+            for (int i = 0; i < SEQUENCES; i++) {
+                SequenceTest.Sequence sequence =
+                        SequenceTest.Sequence.of(Long.parseLong(arguments[0]) + i, Integer.parseInt(arguments[1]));
+                ProcessWorld.join(ranksHere, sequence.config(), comm -> sequence.run(comm, wrong));
+            }
+            return wrong.isEmpty() ? null : String.join("\n", wrong);
+        }
+    }
+}
