@@ -21,7 +21,8 @@ module dev.tutti.core {
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.bootstrap to
-            dev.tutti.cli;
+            dev.tutti.cli,
+            dev.tutti.bench;
     exports dev.tutti.channel to
             dev.tutti.cli,
             dev.tutti.cuda,

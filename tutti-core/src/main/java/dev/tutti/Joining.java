@@ -4,9 +4,10 @@ import dev.tutti.algorithm.Algorithms;
 import dev.tutti.bootstrap.Bootstrap;
 import dev.tutti.bootstrap.Job;
 import dev.tutti.spi.Transport;
+import dev.tutti.transport.Selector;
 import dev.tutti.transport.local.LocalTransport;
-import dev.tutti.transport.shm.ShmTransport;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -134,7 +135,12 @@ public final class Joining {
         Peers peers = Peers.of(joined);
         int[] here = new int[peers.localRanks()];
         java.util.Arrays.setAll(here, i -> peers.firstLocalRank() + i);
-        Transport transport = ShmTransport.open(joined.size(), here, joined.rendezvous(), timeout.toNanos());
+        List<Selector.Location> locations = joined.cards().stream()
+                .flatMap(card -> Collections.nCopies(
+                        card.ranks(), new Selector.Location(card.host(), card.id().pid()))
+                        .stream())
+                .toList();
+        Transport transport = Selector.open(locations, here, joined.rendezvous(), timeout.toNanos());
         int cores = Integer.parseInt(joined.cards().getFirst().facts().getOrDefault("cores", "1"));
         World world = new World(joined.size(), name, config, transport, peers, cores);
         world.watchPeers();

@@ -14,7 +14,16 @@ final class Regions implements Fabric {
     private static final Slots SLOTS = new Slots(2 * REGION_BYTES);
 
     private final long address = SLOTS.take();
+    private final boolean mustFence;
     private final AtomicReferenceArray<@Nullable Throwable> causes = new AtomicReferenceArray<>(2);
+
+    Regions() {
+        this(true);
+    }
+
+    Regions(boolean mustFence) {
+        this.mustFence = mustFence;
+    }
 
     @Override
     public RegionLayout layout() {
@@ -53,7 +62,7 @@ final class Regions implements Fabric {
 
     @Override
     public boolean mustFenceToSignal() {
-        return true;
+        return mustFence;
     }
 
     @Override
