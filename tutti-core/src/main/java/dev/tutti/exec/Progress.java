@@ -51,7 +51,7 @@ public final class Progress {
     private static final int SPINS = 100;
     private static final int YIELDS = 100;
     private static final long LONGEST_PARK_NANOS = 500_000;
-    private static final long LONGEST_SLEEP_NANOS = 20_000_000;
+    private static final long LONGEST_SLEEP_NANOS = 100_000_000;
 
     private final List<Moving> active = new ArrayList<>();
     /** Rung when there is something new; the first of the words that the worker sleeps on. */

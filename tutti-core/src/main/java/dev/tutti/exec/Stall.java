@@ -25,7 +25,7 @@ public final class Stall {
     private static final int YIELDS = 3;
     private static final int YIELDS_WITH_A_CORE_EACH = 2;
     private static final long DIAGNOSE_EVERY_NANOS = 1_000_000;
-    private static final long LONGEST_SLEEP_NANOS = 100_000_000;
+    private static final long LONGEST_SLEEP_NANOS = 250_000_000;
     /** When a wait that looks all right first makes us look at earlier operations; then after twice as long, and so on. */
     private static final long LOOK_BACK_AFTER_NANOS = 50_000_000;
 

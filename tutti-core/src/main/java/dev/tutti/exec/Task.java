@@ -14,7 +14,7 @@ public abstract class Task {
     private static final Logger LOG = System.getLogger("dev.tutti");
     private static final long OTHERS_PARK_NANOS = 1_000_000;
     private static final long LONGEST_PARK_NANOS = 1_000_000;
-    private static final long LONGEST_SLEEP_NANOS = 20_000_000;
+    private static final long LONGEST_SLEEP_NANOS = 100_000_000;
 
     private volatile boolean done;
     private @Nullable Throwable error;
