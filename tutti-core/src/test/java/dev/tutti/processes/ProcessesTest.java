@@ -71,6 +71,17 @@ class ProcessesTest {
         };
     }
 
+    @Test
+    void shouldReachPeersMemoryWhenItIsRegistered() throws Exception {
+        List<Outcome> outcomes = children.run(3, ranksOf(3), Children.command(Neighbours.class));
+        for (Outcome outcome : outcomes) {
+            assertThat(outcome.text())
+                    .startsWith("fine, then: ranks disagree")
+                    .contains("rank 0 called allReduce of 60000 int64 sum", "on registered buffers");
+            assertThat(outcome.status()).isZero();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
