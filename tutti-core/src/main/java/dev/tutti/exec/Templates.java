@@ -167,6 +167,7 @@ final class Templates {
                     Memory.putLongRelease(code[i], signed);
                     Packets.pack(source, code[i] + 8, bytes, flag);
                 }
+                endpoint.bell.ringOthers();
             } else {
                 receive(source, code[pc + Records.OPERANDS + 1], bytes, signed, endpoint);
             }
