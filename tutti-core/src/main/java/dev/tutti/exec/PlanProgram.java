@@ -6,7 +6,7 @@ import java.util.Arrays;
  * A rank's part of a plan of a file with sizes put in: flat records per lane, symbolic and bound to addresses, one bound copy for each half
  * of scratch.
  */
-final class PlanProgram {
+public final class PlanProgram {
     /** Lanes as the resolver wrote them. */
     final long[][] symbolic;
     /** By lane: where each operation begins among the records, ascending. */
@@ -29,7 +29,7 @@ final class PlanProgram {
      * @param half which half of scratch
      * @param bases by {@link #base}, one address per (memory, rank)
      */
-    long[][] bind(int half, long[] bases) {
+    public long[][] bind(int half, long[] bases) {
         long[][] lanes = bound[half];
         if (lanes == null) {
             lanes = new long[symbolic.length][];
@@ -74,8 +74,27 @@ final class PlanProgram {
         return 4 * rank + kind;
     }
 
+    /**
+     * One address per memory and rank, as {@link #bind} wants them; for executors whose memory is not the host's.
+     *
+     * @param inputs by rank
+     * @param outputs by rank
+     * @param scratch by rank, plain data
+     * @param packets by rank
+     */
+    public static long[] bases(long[] inputs, long[] outputs, long[] scratch, long[] packets) {
+        long[] bases = new long[4 * inputs.length];
+        for (int rank = 0; rank < inputs.length; rank++) {
+            bases[base(Records.INPUT, rank)] = inputs[rank];
+            bases[base(Records.OUTPUT, rank)] = outputs[rank];
+            bases[base(Records.PLAN_SCRATCH, rank)] = scratch[rank];
+            bases[base(Records.PLAN_PACKETS, rank)] = packets[rank];
+        }
+        return bases;
+    }
+
     /** The operation that a record belongs to. */
-    PlanStep step(int lane, int pc) {
+    public PlanStep step(int lane, int pc) {
         int found = Arrays.binarySearch(starts[lane], pc);
         int at = found >= 0 ? found : -found - 2;
         // Operations without records begin where the next one does.

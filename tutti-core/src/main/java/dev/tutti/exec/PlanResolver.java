@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * clipped, only what is behind them: whoever waits for a slot waits for all of it. Where nothing is clipped and the slots lie one after the
  * other, one record covers them all.
  */
-final class PlanResolver {
+public final class PlanResolver {
     private final RankPlan plan;
     private final PlanSizes sizes;
     private final DataType type;
@@ -37,7 +37,7 @@ final class PlanResolver {
     private boolean looping;
 
     /** Where counters are. */
-    interface Counters {
+    public interface Counters {
         /** The line at the other end of a channel of this rank. */
         long outbound(int channel);
 
@@ -70,7 +70,7 @@ final class PlanResolver {
      *     said slot by slot.
      * @param operator the call's, in place of whatever the plan says; null to do what the plan says
      */
-    static PlanProgram resolve(
+    public static PlanProgram resolve(
             RankPlan plan,
             PlanSizes sizes,
             long slotStride,

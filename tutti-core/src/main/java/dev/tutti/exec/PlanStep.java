@@ -9,7 +9,7 @@ import dev.tutti.plan.Op;
  * @param inner position in the loop that stands there, or -1
  * @param op what it does
  */
-record PlanStep(int index, int inner, Op op) {
+public record PlanStep(int index, int inner, Op op) {
     @Override
     public String toString() {
         return "op " + index + (inner < 0 ? "" : "." + inner) + " (" + op.code().symbol() + ")";
