@@ -447,8 +447,11 @@ public final class CudaBuffer implements AutoCloseable {
             return;
         }
         if (memory.isNative()) {
-            transfer(memory.address(), pointer, bytes(), here, stream);
-            java.lang.ref.Reference.reachabilityFence(memory);
+            try {
+                transfer(memory.address(), pointer, bytes(), here, stream);
+            } finally {
+                java.lang.ref.Reference.reachabilityFence(memory);
+            }
             return;
         }
         // The collector may move an array: through native memory, piece by piece.

@@ -30,8 +30,16 @@ public final class CudaWork implements DeviceWork {
     private final Notice notice;
     private final long timeoutNanos;
     private final String what;
+    private final @Nullable Runnable late;
 
     CudaWork(@Nullable Completion completion, Notice notice, long timeoutNanos, String what) {
+        this(completion, notice, timeoutNanos, what, null);
+    }
+
+    /** With something to do when a deadline passes, before that is thrown. */
+    CudaWork(
+            @Nullable Completion completion, Notice notice, long timeoutNanos, String what, @Nullable Runnable late) {
+        this.late = late;
         this.completion = completion;
         this.notice = notice;
         this.timeoutNanos = timeoutNanos;
@@ -65,9 +73,12 @@ public final class CudaWork implements DeviceWork {
             if (deadline == 0) {
                 deadline = now + nanos;
             } else if (now - deadline > 0) {
+                if (late != null) {
+                    late.run();
+                }
                 throw new CollectiveTimeoutException(
                         what + " is in its streams but not over after " + Duration.ofNanos(nanos)
-                                + ": something before it in a stream does not end, or the device is busy",
+                                + ": a rank has not come, something before it in a stream does not end, or the device is busy",
                         null);
             }
             if (Thread.interrupted()) {

@@ -66,6 +66,20 @@ final class Fused implements AutoCloseable {
         return fused;
     }
 
+    /** Divides elements in place, in the type in which they are accumulated. */
+    static Fused divided(CudaDevice device, CudaBuffer buffer, int divisor) {
+        Fused fused = new Fused(device);
+        if (buffer.count() > 0) {
+            CudaCall[] calls = {CudaCall.allReduce(buffer, buffer, ReduceOp.AVG)};
+            MemorySegment args = args(calls, buffer.count(), false);
+            args.set(LONG, 8, divisor);
+            setRank(args, calls, 0, buffer.pointer(), 0, 0);
+            long function = fused.kernels.fused(buffer.type(), Fold.AVG, 1).function("fused_reduce");
+            fused.add(function, args, buffer.bytes(), 1, 1);
+        }
+        return fused;
+    }
+
     /** Bytes from one place to another. */
     record Copy(long from, long to, long bytes) {}
 

@@ -28,7 +28,10 @@ final class Step {
 
     /** Puts it into a stream; the driver copies the parameters. */
     void launch(long stream) {
-        Modules.launch(function, gridX, gridY, gridZ, threads, 1, 1, 0, stream, pointers.address(), 0);
-        java.lang.ref.Reference.reachabilityFence(parameters);
+        try {
+            Modules.launch(function, gridX, gridY, gridZ, threads, 1, 1, 0, stream, pointers.address(), 0);
+        } finally {
+            java.lang.ref.Reference.reachabilityFence(parameters);
+        }
     }
 }

@@ -28,13 +28,17 @@ final class Cases implements AutoCloseable {
 
         void check(String where) {
             for (int rank = 0; rank < calls.length; rank++) {
-                if (results[rank] != null) {
-                    int[] got = new int[expected[rank].length];
-                    results[rank].copyTo(got);
-                    assertThat(java.util.Arrays.equals(got, expected[rank]))
-                            .as("%s: %s, rank %d: %s", where, name, rank, firstWrong(got, expected[rank]))
-                            .isTrue();
-                }
+                check(where, rank);
+            }
+        }
+
+        void check(String where, int rank) {
+            if (results[rank] != null) {
+                int[] got = new int[expected[rank].length];
+                results[rank].copyTo(got);
+                assertThat(java.util.Arrays.equals(got, expected[rank]))
+                        .as("%s: %s, rank %d: %s", where, name, rank, firstWrong(got, expected[rank]))
+                        .isTrue();
             }
         }
 

@@ -48,9 +48,9 @@ public final class KernelSet {
         return typed("fused.cu", type.number(), USER_FOLD, special(ranks), source);
     }
 
-    /** Another source by type and operator. */
-    public Module of(String file, DataType type, Fold fold) {
-        return typed(file, type.number(), fold.ordinal(), 0, "");
+    /** The executor of plans on a type; operators are the plan's. */
+    public Module plans(DataType type) {
+        return module(new Key("plan.cu", type.number(), 0, 0, ""), List.of("TYPE=" + type.number()));
     }
 
     /** The number of ranks that the compiler is told, 0 for none. */

@@ -14,7 +14,7 @@ public final class Sources {
     public static final List<String> HEADERS = List.of("element.cuh", "fold.cuh");
 
     /** Sources by themselves. */
-    public static final List<String> FILES = List.of("fused.cu", "copy.cu");
+    public static final List<String> FILES = List.of("fused.cu", "copy.cu", "plan.cu");
 
     private Sources() {}
 

@@ -14,15 +14,19 @@ import org.jspecify.annotations.Nullable;
 final class Folders {
     private Folders() {}
 
+    /** Files in the folders that the user named, which come before anything else. */
+    static List<Path> asked(List<String> names) {
+        String given = System.getProperty("tutti.cuda.libraries");
+        Set<Path> folders = new LinkedHashSet<>();
+        for (String each : given == null || given.isEmpty() ? new String[0] : given.split(":", -1)) {
+            folders.add(Path.of(each));
+        }
+        return existing(names, folders);
+    }
+
     /** Existing files of these names, the best place first. */
     static List<Path> candidates(List<String> names) {
         Set<Path> folders = new LinkedHashSet<>();
-        String given = System.getProperty("tutti.cuda.libraries");
-        if (given != null) {
-            for (String each : given.split(":")) {
-                folders.add(Path.of(each));
-            }
-        }
         for (String variable : List.of("CUDA_HOME", "CUDA_PATH")) {
             String home = System.getenv(variable);
             if (home != null && !home.isEmpty()) {
@@ -49,6 +53,10 @@ final class Folders {
                 folders.add(wheel.resolve("lib"));
             }
         }
+        return existing(names, folders);
+    }
+
+    private static List<Path> existing(List<String> names, Set<Path> folders) {
         List<Path> files = new ArrayList<>();
         for (String name : names) {
             for (Path folder : folders) {
@@ -66,7 +74,7 @@ final class Folders {
         addRoot(roots, System.getenv("VIRTUAL_ENV"));
         addRoot(roots, System.getenv("CONDA_PREFIX"));
         String path = System.getenv("PATH");
-        for (String folder : path == null ? new String[0] : path.split(":")) {
+        for (String folder : path == null ? new String[0] : path.split(":", -1)) {
             Path python = Path.of(folder, "python3");
             if (Files.isExecutable(python)) {
                 // The folder as given: in a virtual environment the program itself is a link to somewhere else.

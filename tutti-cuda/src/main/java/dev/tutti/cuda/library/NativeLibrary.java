@@ -41,6 +41,14 @@ public final class NativeLibrary {
      * @param hint what to do when it is missing
      */
     public static NativeLibrary open(String label, List<String> names, String hint) {
+        for (Path file : Folders.asked(names)) {
+            try {
+                return new NativeLibrary(
+                        label, SymbolLookup.libraryLookup(file, Arena.global()), file.toString(), null);
+            } catch (IllegalArgumentException cannotLoad) {
+                // perhaps another one can be
+            }
+        }
         for (String name : names) {
             try {
                 return new NativeLibrary(label, SymbolLookup.libraryLookup(name, Arena.global()), name, null);

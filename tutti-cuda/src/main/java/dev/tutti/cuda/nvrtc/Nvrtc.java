@@ -61,7 +61,7 @@ public final class Nvrtc {
                     text(arena, source),
                     text(arena, name),
                     names.size(),
-                    texts(arena, names.stream().map(headers::get).toList()),
+                    texts(arena, List.copyOf(headers.values())),
                     texts(arena, names));
             try {
                 int code = NvrtcCalls.compile(program, options.size(), texts(arena, options));
@@ -91,11 +91,10 @@ public final class Nvrtc {
         return arena.allocateFrom(text, StandardCharsets.UTF_8).address();
     }
 
-    private static long texts(Arena arena, List<@Nullable String> texts) {
+    private static long texts(Arena arena, List<String> texts) {
         MemorySegment pointers = arena.allocate(LONG, Math.max(1, texts.size()));
         for (int i = 0; i < texts.size(); i++) {
-            String each = texts.get(i);
-            pointers.setAtIndex(LONG, i, each == null ? 0 : text(arena, each));
+            pointers.setAtIndex(LONG, i, text(arena, texts.get(i)));
         }
         return pointers.address();
     }

@@ -27,36 +27,31 @@ DEVICE float of_bits(u32 b) { return bits_float(b); }
 DEVICE float not_a_number() { return bits_float(0x7FC00000); }
 #endif
 
+// By a built-in operator.
+template <int F>
+DEVICE A fold_by(A a, A x) {
+#if IS_FLOAT
+  if (F == FOLD_PROD) return a * x;
+  // NaN wins, and -0 is less than +0: equal numbers differ in the sign at most.
+  if (F == FOLD_MIN) return a < x ? a : x < a ? x : a == x ? of_bits(bits_of(a) | bits_of(x)) : not_a_number();
+  if (F == FOLD_MAX) return a > x ? a : x > a ? x : a == x ? of_bits(bits_of(a) & bits_of(x)) : not_a_number();
+  return a + x;
+#else
+  if (F == FOLD_PROD) return (A)((u64)a * (u64)x);
+  if (F == FOLD_MIN) return a < x ? a : x;
+  if (F == FOLD_MAX) return a > x ? a : x;
+  if (F == FOLD_AND) return a & x;
+  if (F == FOLD_OR) return a | x;
+  if (F == FOLD_XOR) return a ^ x;
+  return (A)((u64)a + (u64)x);
+#endif
+}
+
 DEVICE A fold(A a, A x) {
 #if FOLD == FOLD_USER
   return user(a, x);
-#elif IS_FLOAT
-#if FOLD == FOLD_PROD
-  return a * x;
-#elif FOLD == FOLD_MIN
-  // NaN wins, and -0 is less than +0: equal numbers differ in the sign at most.
-  return a < x ? a : x < a ? x : a == x ? of_bits(bits_of(a) | bits_of(x)) : not_a_number();
-#elif FOLD == FOLD_MAX
-  return a > x ? a : x > a ? x : a == x ? of_bits(bits_of(a) & bits_of(x)) : not_a_number();
 #else
-  return a + x;
-#endif
-#else
-#if FOLD == FOLD_PROD
-  return (A)((u64)a * (u64)x);
-#elif FOLD == FOLD_MIN
-  return a < x ? a : x;
-#elif FOLD == FOLD_MAX
-  return a > x ? a : x;
-#elif FOLD == FOLD_AND
-  return a & x;
-#elif FOLD == FOLD_OR
-  return a | x;
-#elif FOLD == FOLD_XOR
-  return a ^ x;
-#else
-  return (A)((u64)a + (u64)x);
-#endif
+  return fold_by<FOLD>(a, x);
 #endif
 }
 

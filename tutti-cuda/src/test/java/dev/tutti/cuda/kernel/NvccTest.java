@@ -34,11 +34,8 @@ class NvccTest {
             compile(folder, "fused.cu", variant);
         }
         compile(folder, "copy.cu", List.of());
-        for (String file : Sources.FILES) {
-            if (!file.equals("copy.cu") && !file.equals("fused.cu")) {
-                compile(folder, file, variants.get(DataType.FLOAT32.ordinal()));
-                compile(folder, file, variants.get(DataType.FLOAT8E4M3.ordinal()));
-            }
+        for (DataType type : List.of(DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT8E4M3, DataType.INT16)) {
+            compile(folder, "plan.cu", List.of("-DTYPE=" + type.number()));
         }
     }
 

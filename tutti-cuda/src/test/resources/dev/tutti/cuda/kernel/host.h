@@ -40,3 +40,42 @@ void play(Kernel kernel, const Args& args, unsigned x, unsigned y, unsigned z, u
       for (blockIdx.x = 0; blockIdx.x < x; blockIdx.x++)
         for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) kernel(args);
 }
+
+// ---- for kernels whose blocks wait for each other ----
+
+template <class T>
+inline T load_acquire(T* p) {
+  return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+inline unsigned long long load_packet(const unsigned long long* p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+inline void store_packet(unsigned long long* p, unsigned long long v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+template <class T>
+inline T add_release(T* p, T v) {
+  return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL);
+}
+template <class T, class V>
+inline T add_release(T* p, V v) {
+  return __atomic_fetch_add(p, (T)v, __ATOMIC_ACQ_REL);
+}
+inline bool take(unsigned* p, unsigned seen) {
+  return __atomic_compare_exchange_n(p, &seen, seen - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+inline void fence() {}
+inline bool any_in_block(bool mine) { return mine; }
+inline void relax() { std::this_thread::yield(); }
+inline void sleep_some(unsigned) { std::this_thread::yield(); }
+
+// One thread of the host for each block of one thread.
+template <class Args, class Kernel>
+void play_blocks(Kernel kernel, const Args& args, unsigned blocks) {
+  std::vector<std::thread> threads;
+  for (unsigned b = 0; b < blocks; b++)
+    threads.emplace_back([&, b] {
+      gridDim = {blocks, 1, 1};
+      blockDim = {1, 1, 1};
+      blockIdx = {b, 0, 0};
+      threadIdx = {0, 0, 0};
+      kernel(args);
+    });
+  for (auto& each : threads) each.join();
+}
