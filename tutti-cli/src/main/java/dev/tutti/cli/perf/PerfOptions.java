@@ -1,6 +1,7 @@
 package dev.tutti.cli.perf;
 
 import dev.tutti.Config;
+import dev.tutti.cuda.Cuda;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,6 +175,12 @@ final class PerfOptions {
     @Nullable
     String launched;
 
+    @Option(
+            names = "--device",
+            paramLabel = "NAME",
+            description = "cuda: ranks share one GPU, each call is one launch, timed by the device (host)")
+    String device = "host";
+
     @Option(names = "--plot", paramLabel = "FILE", description = "draw latency and bus bandwidth into a PNG file")
     @Nullable
     Path plot;
@@ -190,8 +197,24 @@ final class PerfOptions {
 
     private Sizes sizes = SizeOptions.FIRST_LOOK;
 
+    /** Whether ranks share a GPU. */
+    boolean isOnDevice() {
+        return device.equals("cuda");
+    }
+
+    private void validateDevice() {
+        if (!isOnDevice() && !device.equals("host")) {
+            throw PerfException.usage("--device is host or cuda, not '" + device + "'");
+        }
+        String missing = isOnDevice() ? Cuda.unavailabilityCause() : null;
+        if (missing != null) {
+            throw new PerfException(ExitCode.NOT_IMPLEMENTED, missing);
+        }
+    }
+
     /** Checks everything that can be checked before a rank starts. */
     void validate() {
+        validateDevice();
         gpuOptions.requireDefaults();
         requireRange("-t", threads, 1, 0xFFFF);
         requireRange("-g", ranksPerThread(), 1, 0xFFFF);

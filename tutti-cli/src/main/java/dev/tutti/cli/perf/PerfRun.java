@@ -5,6 +5,7 @@ import dev.tutti.Communicator;
 import dev.tutti.ReduceOp;
 import dev.tutti.World;
 import dev.tutti.algorithm.Algorithms;
+import dev.tutti.cuda.Cuda;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -175,6 +176,13 @@ final class PerfRun {
     }
 
     private void measure(List<Case> cases, Traffic traffic, @Nullable JsonReport json) {
+        if (options.isOnDevice()) {
+            CudaRows.requirePossible(program);
+            try (CudaRows device = new CudaRows(Cuda.device(0), options, traffic)) {
+                cases.forEach(what -> device.run(what, row -> report(row, traffic)));
+            }
+            return;
+        }
         try {
             if (options.placement() == PerfOptions.Placement.THREADS) {
                 World.Local world = World.local(options.ranks()).named(WORLD).config(options.config());

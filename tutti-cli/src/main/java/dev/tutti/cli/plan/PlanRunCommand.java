@@ -4,8 +4,10 @@ import dev.tutti.Collective;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.TuttiException;
+import dev.tutti.cli.perf.ExitCode;
 import dev.tutti.cli.perf.Names;
 import dev.tutti.cli.perf.Sizes;
+import dev.tutti.cuda.Cuda;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanSizes;
 import dev.tutti.plan.json.PlanFile;
@@ -96,6 +98,12 @@ final class PlanRunCommand implements Callable<Integer> {
     double timeoutSeconds = 10;
 
     @Option(
+            names = "--device",
+            paramLabel = "NAME",
+            description = "cuda: all ranks on one GPU, in one launch, also with delays that a seed decides (host)")
+    String device = "host";
+
+    @Option(
             names = {"-J", "--json"},
             paramLabel = "FILE",
             description = "write the results to a file")
@@ -118,6 +126,14 @@ final class PlanRunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (!device.equals("host") && !device.equals("cuda")) {
+            err.println("tutti plan run: --device is host or cuda, not '" + device + "'");
+            return ExitCode.USAGE.number();
+        }
+        if (device.equals("cuda") && !Cuda.isAvailable()) {
+            err.println("tutti plan run: " + Cuda.unavailabilityCause());
+            return ExitCode.NOT_IMPLEMENTED.number();
+        }
         List<PlanResult> results = new ArrayList<>();
         for (Path file : files) {
             PlanResult result = run(file);
@@ -138,15 +154,15 @@ final class PlanRunCommand implements Callable<Integer> {
             Plan plan = PlanFile.load(file);
             Expectation expectation = Expectation.of(plan);
             List<TrialCase> cases = cases(plan);
-            String wrong = new Trial(
-                            plan,
-                            expectation,
-                            cases,
-                            launches,
-                            schedules,
-                            Duration.ofNanos((long) (timeoutSeconds * 1e9)),
-                            seed)
-                    .run();
+            Trial trial = new Trial(
+                    plan,
+                    expectation,
+                    cases,
+                    launches,
+                    schedules,
+                    Duration.ofNanos((long) (timeoutSeconds * 1e9)),
+                    seed);
+            String wrong = device.equals("cuda") ? trial.runOn(Cuda.device(0)) : trial.run();
             status = wrong != null ? PlanStatus.FAIL : expectation.isKnown() ? PlanStatus.PASS : PlanStatus.RUNS;
             reason = wrong != null
                     ? wrong

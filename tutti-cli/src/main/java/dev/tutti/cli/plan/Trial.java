@@ -2,6 +2,7 @@ package dev.tutti.cli.plan;
 
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
+import dev.tutti.cuda.CudaDevice;
 import dev.tutti.data.ExactData;
 import dev.tutti.plan.Plan;
 import java.time.Duration;
@@ -66,6 +67,26 @@ final class Trial {
             }
         }
         return null;
+    }
+
+    /** Runs everything on a device, the smallest case also with delays; what is wrong, or null. */
+    @Nullable
+    String runOn(CudaDevice device) {
+        try (CudaTrial trial = new CudaTrial(device, plan, timeout)) {
+            for (TrialCase each : cases) {
+                String wrong = trial.run(memories(each, seed), each, 0);
+                if (wrong != null) {
+                    return wrong;
+                }
+            }
+            for (int i = 0; i < schedules; i++) {
+                String wrong = trial.run(memories(cases.getFirst(), seed + 1000 + i), cases.getFirst(), (int) seed + i);
+                if (wrong != null) {
+                    return "delays " + (seed + i) + ": " + wrong;
+                }
+            }
+            return null;
+        }
     }
 
     private @Nullable String onThreads(TrialRanks ranks, TrialCase each) {

@@ -92,6 +92,11 @@ final class TrialMemory {
         return inputs.length;
     }
 
+    /** Input, output and the guards around them. */
+    MemorySegment whole(int launch) {
+        return whole[launch];
+    }
+
     MemorySegment input(int launch) {
         return inputs[launch];
     }
