@@ -29,6 +29,15 @@ record Participant(int rank, int group, long pid, String host, int thread, Strin
         return all;
     }
 
+    /** Ranks that share a device, which one thread serves. */
+    static List<Participant> on(String device, int ranks) {
+        List<Participant> all = new ArrayList<>();
+        for (int rank = 0; rank < ranks; rank++) {
+            all.add(new Participant(rank, 0, ProcessHandle.current().pid(), hostName(), 0, "cuda", device));
+        }
+        return all;
+    }
+
     String line() {
         return String.format(
                 Locale.ROOT,

@@ -118,6 +118,10 @@ public final class PerfCommand implements Callable<Integer> {
 
     /** Finds out where the ranks are; true if this process prints. */
     private boolean place() {
+        if (options.isOnDevice()) {
+            // All ranks are in this process, which has the device.
+            return true;
+        }
         if (options.wantsThreads()) {
             return true;
         }

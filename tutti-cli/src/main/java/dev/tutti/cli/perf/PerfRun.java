@@ -178,6 +178,8 @@ final class PerfRun {
     private void measure(List<Case> cases, Traffic traffic, @Nullable JsonReport json) {
         if (options.isOnDevice()) {
             CudaRows.requirePossible(program);
+            begin(Participant.on(Cuda.device(0).toString(), options.ranks()), json);
+            print(table.columns());
             try (CudaRows device = new CudaRows(Cuda.device(0), options, traffic)) {
                 cases.forEach(what -> device.run(what, row -> report(row, traffic)));
             }
@@ -214,7 +216,7 @@ final class PerfRun {
             options.limitSizes(possible[0]);
         }
         if (first) {
-            begin(comm.world(), json);
+            begin(Participant.of(comm.world(), options.virtual, WORLD), json);
             if (tooLarge) {
                 print("#\n# Reducing maxBytes to " + possible[0] + " due to memory limitation\n");
             }
@@ -228,8 +230,7 @@ final class PerfRun {
         }
     }
 
-    private void begin(World world, @Nullable JsonReport json) {
-        List<Participant> participants = Participant.of(world, options.virtual, WORLD);
+    private void begin(List<Participant> participants, @Nullable JsonReport json) {
         if (json != null) {
             List<String> given = arguments.stream()
                     .filter(argument -> !argument.startsWith("--launched="))
