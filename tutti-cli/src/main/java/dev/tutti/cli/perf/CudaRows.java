@@ -20,6 +20,7 @@ import java.util.function.Consumer;
 /** Rows of ranks that share a CUDA device: all ranks in one thread's group, timed by the device, compared on the host. */
 final class CudaRows implements AutoCloseable {
     private static final byte POISON = 0x5A;
+    private static final long WARM_NANOS = 100_000_000;
 
     private final CudaDevice device;
     private final PerfOptions options;
@@ -75,10 +76,7 @@ final class CudaRows implements AutoCloseable {
             long wrong = options.check > 0 && what.program().isChecked(inPlace)
                     ? check(group, what, shape, inPlace)
                     : Row.Half.UNCHECKED;
-            for (int i = 0; i < Math.max(3, options.warmupIterations); i++) {
-                group.enqueue();
-            }
-            stream.synchronise();
+            warm(group);
             start.record(stream);
             int repetitions = options.iterations * options.aggregated;
             for (int i = 0; i < repetitions; i++) {
@@ -90,6 +88,15 @@ final class CudaRows implements AutoCloseable {
             double bandwidth = micros > 0 ? shape.algorithmBytes() / micros / 1e3 : 0;
             return new Row.Half(
                     micros, bandwidth, bandwidth * what.program().busFactor(ranks), wrong, List.of());
+        }
+    }
+
+    /** So long that the host's part is compiled: small launches cost less on the device than uncompiled code on the host. */
+    private void warm(CudaGroup group) {
+        long end = System.nanoTime() + WARM_NANOS;
+        for (int i = 0; i < Math.max(3, options.warmupIterations) || System.nanoTime() - end < 0; i++) {
+            group.enqueue();
+            stream.synchronise();
         }
     }
 
