@@ -1,8 +1,10 @@
 package dev.tutti.transport.shm;
 
+import dev.tutti.PeerFailedException;
 import dev.tutti.TuttiException;
 import dev.tutti.memory.Memory;
 import dev.tutti.posix.PosixException;
+import dev.tutti.posix.ProcessFacts;
 import dev.tutti.posix.SharedMemory;
 import java.io.UncheckedIOException;
 
@@ -36,6 +38,11 @@ class Region {
                     ? MemfdBacking.open(card.pid(), card.handle(), card.bytes())
                     : FileBacking.open(card.handle(), card.bytes());
         } catch (PosixException thrown) {
+            if (!ProcessFacts.isAlive(card.pid(), card.startTime())) {
+                throw new PeerFailedException(
+                        "rank " + card.rank() + " (process " + card.pid() + ") ended before its memory could be mapped",
+                        thrown);
+            }
             throw new TuttiException(
                     TuttiException.Category.BROKEN,
                     "cannot map the memory of rank " + card.rank() + " (process " + card.pid() + "): "
