@@ -11,6 +11,7 @@ module dev.tutti.core {
     exports dev.tutti;
     exports dev.tutti.plan;
     exports dev.tutti.plan.verify;
+    exports dev.tutti.plan.language;
     exports dev.tutti.plan.simulate;
     exports dev.tutti.spi;
 
