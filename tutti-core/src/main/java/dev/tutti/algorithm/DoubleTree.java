@@ -45,7 +45,7 @@ final class DoubleTree {
     private final Half[] halves;
 
     /** This rank's neighbours in one tree, by rank, and the channels to them. */
-    private record Half(int index, int parent, int side, int left, int right, int[] channels) {
+    private record Half(int index, int parent, int side, int left, int right, int toLeft, int toRight, int toParent) {
         boolean isLeaf() {
             return left == NONE && right == NONE;
         }
@@ -55,13 +55,7 @@ final class DoubleTree {
         }
 
         int[] toChildren() {
-            return IntStream.of(channels[LEFT], channels[RIGHT])
-                    .filter(id -> id != NONE)
-                    .toArray();
-        }
-
-        int toParent() {
-            return channels[DOWN];
+            return IntStream.of(toLeft, toRight).filter(id -> id != NONE).toArray();
         }
     }
 
@@ -207,13 +201,21 @@ final class DoubleTree {
         int left = leftOf(position);
         int right = rightOf(position);
         int side = parent != NONE && leftOf(parent) == position ? LEFT : RIGHT;
-        Half half = new Half(
-                index, rank.applyAsInt(parent), side, rank.applyAsInt(left), rank.applyAsInt(right), new int[3]);
-        int[] peers = {half.left, half.right, half.parent};
-        for (int i = 0; i < peers.length; i++) {
-            half.channels[i] = peers[i] == NONE ? NONE : me.newChannel(ChannelType.MEMORY, peers[i]);
-        }
-        return half;
+        int toLeft = channel(rank.applyAsInt(left));
+        int toRight = channel(rank.applyAsInt(right));
+        return new Half(
+                index,
+                rank.applyAsInt(parent),
+                side,
+                rank.applyAsInt(left),
+                rank.applyAsInt(right),
+                toLeft,
+                toRight,
+                channel(rank.applyAsInt(parent)));
+    }
+
+    private int channel(int peer) {
+        return peer == NONE ? NONE : me.newChannel(ChannelType.MEMORY, peer);
     }
 
     /** Where this rank's place stands in a tree: leaves at odd positions. */

@@ -39,7 +39,19 @@ class SimulateCommandTest {
     void shouldPrintARowForEachSizeWhenSimulating() throws IOException {
         Path json = folder.resolve("r.json");
         int status = run(
-                "simulate", "--algo", "ring", "--topology", "dgx-h100", "-b", "1K", "-e", "16K", "-f", "4", "-J", "" + json);
+                "simulate",
+                "--algo",
+                "ring",
+                "--topology",
+                "dgx-h100",
+                "-b",
+                "1K",
+                "-e",
+                "16K",
+                "-f",
+                "4",
+                "-J",
+                "" + json);
 
         assertThat(status).isZero();
         assertThat(printed().lines().filter(line -> line.startsWith("  ring"))).hasSize(3);
@@ -50,7 +62,19 @@ class SimulateCommandTest {
     void shouldWriteATraceThatNamesOperationsWhenAsked() throws IOException {
         Path trace = folder.resolve("t.json");
 
-        assertThat(run("simulate", "all_gather", "--algo", "doubling", "-g", "2", "-b", "1K", "-e", "1K", "--trace", "" + trace))
+        assertThat(run(
+                        "simulate",
+                        "all_gather",
+                        "--algo",
+                        "doubling",
+                        "-g",
+                        "2",
+                        "-b",
+                        "1K",
+                        "-e",
+                        "1K",
+                        "--trace",
+                        "" + trace))
                 .isZero();
         assertThat(Files.readString(trace)).contains("\"traceEvents\"", "\"name\":\"signal\"", "\"name\":\"rank 1\"");
     }
@@ -59,7 +83,20 @@ class SimulateCommandTest {
     void shouldDrawWhenThereAreSeveralRankCounts() {
         Path plot = folder.resolve("p.png");
 
-        assertThat(run("simulate", "--algo", "tree", "-g", "4,8", "--topology", "racks", "-b", "1M", "-e", "1M", "--plot", "" + plot))
+        assertThat(run(
+                        "simulate",
+                        "--algo",
+                        "tree",
+                        "-g",
+                        "4,8",
+                        "--topology",
+                        "racks",
+                        "-b",
+                        "1M",
+                        "-e",
+                        "1M",
+                        "--plot",
+                        "" + plot))
                 .isZero();
         assertThat(plot).isNotEmptyFile();
     }

@@ -49,8 +49,8 @@ final class Arrivals {
 
     private double readyTime(int rank, Compiler.Packets packets, long launch) {
         double latest = 0;
-        for (int i = 0; i < packets.starts().length; i++) {
-            double time = covered(arrived.get(rank), packets.starts()[i], packets.ends()[i], launch);
+        for (Compiler.Range range : packets.ranges()) {
+            double time = covered(arrived.get(rank), range.start(), range.end(), launch);
             if (time < 0) {
                 return -1;
             }

@@ -22,7 +22,10 @@ final class Compiler {
     record Amount(double nanosFull, double nanosLast, double bytesFull, double bytesLast) {}
 
     /** Packets that an operation awaits on its rank, or sends to ranks; ranges on the scale of {@link Layout#start}. */
-    record Packets(int[] ranks, long[] starts, long[] ends) {}
+    record Packets(List<Range> ranges) {}
+
+    /** Packets of one rank. */
+    record Range(int rank, long start, long end) {}
 
     private record QueueKey(int rank, ChannelType type, int peer, int ordinal) {}
 
@@ -246,15 +249,14 @@ final class Compiler {
         if (chunks.isEmpty()) {
             return 0;
         }
-        int[] owners = new int[chunks.size()];
-        long[] starts = new long[chunks.size()];
-        long[] ends = new long[chunks.size()];
-        for (int i = 0; i < owners.length; i++) {
-            owners[i] = chunks.get(i).rank();
-            starts[i] = layout.start(part, op, chunks.get(i), Layout.LAST);
-            ends[i] = layout.end(part, op, chunks.get(i), Layout.LAST);
+        List<Range> ranges = new ArrayList<>(chunks.size());
+        for (Chunk chunk : chunks) {
+            ranges.add(new Range(
+                    chunk.rank(),
+                    layout.start(part, op, chunk, Layout.LAST),
+                    layout.end(part, op, chunk, Layout.LAST)));
         }
-        packets.add(new Packets(owners, starts, ends));
+        packets.add(new Packets(ranges));
         return packets.size();
     }
 

@@ -284,11 +284,10 @@ final class Engine {
     }
 
     private void deliver(int rank, Compiler.Packets packets, double here, double there) {
-        for (int i = 0; i < packets.ranks().length; i++) {
-            int owner = packets.ranks()[i];
-            double time = owner == rank ? here : there;
+        for (Compiler.Range range : packets.ranges()) {
+            double time = range.rank() == rank ? here : there;
             for (int waiter :
-                    arrivals.add(owner % period, packets.starts()[i], packets.ends()[i], launches.of(rank), time)) {
+                    arrivals.add(range.rank() % period, range.start(), range.end(), launches.of(rank), time)) {
                 cores.ready(rankOf[waiter], waiter, time);
             }
         }

@@ -62,12 +62,12 @@ final class Layout {
 
     /** Where an operand begins, in a scale on which packets that overlap have overlapping ranges. */
     long start(RankPlan part, Op op, Chunk operand, int window) {
-        long first = first(part, operand, window);
+        long first = first(part, operand);
         return first + slice(op, length(part, operand, window), false);
     }
 
     long end(RankPlan part, Op op, Chunk operand, int window) {
-        long first = first(part, operand, window);
+        long first = first(part, operand);
         return first + slice(op, length(part, operand, window), true);
     }
 
@@ -79,7 +79,7 @@ final class Layout {
         return ceil(loop.chunks() * unit, Math.max(1, loop.unitBytes()));
     }
 
-    private long first(RankPlan part, Chunk operand, int window) {
+    private long first(RankPlan part, Chunk operand) {
         if (!blocks) {
             return cut(part, operand.index());
         }

@@ -38,12 +38,12 @@ final class TopologyReader {
     }
 
     Topology read() {
-        for (String each : text.split("\\R")) {
+        for (String each : text.lines().toList()) {
             number++;
             int comment = each.indexOf('#');
             line = (comment < 0 ? each : each.substring(0, comment)).strip();
             if (!line.isEmpty()) {
-                List<String> words = new ArrayList<>(Arrays.asList(line.split("\\s+")));
+                List<String> words = new ArrayList<>(Arrays.asList(line.split("\\s+", -1)));
                 take(words.removeFirst(), words);
             }
         }

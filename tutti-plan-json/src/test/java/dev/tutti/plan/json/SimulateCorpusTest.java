@@ -34,7 +34,11 @@ class SimulateCorpusTest {
             }
             Plan plan = PlanFile.load(folder.resolve(fields[0]));
             try {
-                double nanos = Simulation.of(plan, topology).bytes(1 << 16).calls(2).run().nanos();
+                double nanos = Simulation.of(plan, topology)
+                        .bytes(1 << 16)
+                        .calls(2)
+                        .run()
+                        .nanos();
                 assertThat(nanos).as(fields[0]).isFinite().isNotNegative();
                 simulated++;
             } catch (IllegalStateException | IllegalArgumentException failure) {
