@@ -201,7 +201,7 @@ public final class PlanContext implements PlanResolver.Counters {
     }
 
     private long perSlot() {
-        return (usesPlain ? 1 : 0) + (usesPackets ? 2 : 0);
+        return (usesPlain ? 1L : 0L) + (usesPackets ? 2L : 0L);
     }
 
     /**
@@ -241,10 +241,10 @@ public final class PlanContext implements PlanResolver.Counters {
         programs.clear();
         long half = part.scratchChunks() * slotCapacity;
         if (usesPlain) {
-            System.arraycopy(share(halves * half), 0, plainScratch, 0, plainScratch.length);
+            System.arraycopy(share((long) halves * half), 0, plainScratch, 0, plainScratch.length);
         }
         if (usesPackets) {
-            System.arraycopy(share(2 * halves * half), 0, packetScratch, 0, packetScratch.length);
+            System.arraycopy(share(2L * halves * half), 0, packetScratch, 0, packetScratch.length);
         }
     }
 
@@ -261,7 +261,7 @@ public final class PlanContext implements PlanResolver.Counters {
         }
         int half = halves == 2 && (endpoint.launch & 1) == 0 ? 1 : 0;
         for (int rank = 0; rank < plan.ranks(); rank++) {
-            long halfBytes = half * plan.rank(rank).scratchChunks() * slotCapacity;
+            long halfBytes = (long) half * plan.rank(rank).scratchChunks() * slotCapacity;
             bases[PlanProgram.base(Records.INPUT, rank)] = inputs[rank];
             bases[PlanProgram.base(Records.OUTPUT, rank)] = outputs[rank];
             bases[PlanProgram.base(Records.PLAN_SCRATCH, rank)] = plainScratch[rank] + halfBytes;
@@ -283,7 +283,7 @@ public final class PlanContext implements PlanResolver.Counters {
      */
     void clearPackets() {
         if (usesPackets && part.scratchChunks() > 0) {
-            Memory.fill(packetScratch[endpoint.rank], 2 * halves * part.scratchChunks() * slotCapacity, (byte) 0);
+            Memory.fill(packetScratch[endpoint.rank], 2L * halves * part.scratchChunks() * slotCapacity, (byte) 0);
         }
         endpoint.launch += 2;
     }

@@ -127,8 +127,9 @@ public final class PlanResolver {
             length = at;
             return;
         }
-        emit(Records.header(Records.END, 0, 0, 0, 2), length - body);
-        out[at + 3] = length - body;
+        long words = (long) length - body;
+        emit(Records.header(Records.END, 0, 0, 0, 2), words);
+        out[at + 3] = words + 2;
     }
 
     private void op(Op op) {

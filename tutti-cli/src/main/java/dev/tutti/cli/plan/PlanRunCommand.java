@@ -1,14 +1,17 @@
 package dev.tutti.cli.plan;
 
 import dev.tutti.Collective;
+import dev.tutti.Config;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.TuttiException;
+import dev.tutti.World;
 import dev.tutti.cli.perf.ExitCode;
 import dev.tutti.cli.perf.Names;
 import dev.tutti.cli.perf.Sizes;
 import dev.tutti.cuda.Cuda;
 import dev.tutti.plan.Plan;
+import dev.tutti.plan.PlanHeader;
 import dev.tutti.plan.PlanSizes;
 import dev.tutti.plan.json.PlanFile;
 import dev.tutti.plan.json.PlanFormatException;
@@ -24,6 +27,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -104,6 +108,17 @@ final class PlanRunCommand implements Callable<Integer> {
     String device = "host";
 
     @Option(
+            names = "--transport",
+            paramLabel = "NAME",
+            description =
+                    "threads: ranks are threads and the plan runs bare; shm: ranks are processes, and a communicator uses the "
+                            + "plan for ordinary calls (threads)")
+    String transport = "threads";
+
+    @Option(names = "--as-rank", hidden = true, description = "run as one rank of several processes")
+    boolean asRank;
+
+    @Option(
             names = {"-J", "--json"},
             paramLabel = "FILE",
             description = "write the results to a file")
@@ -134,6 +149,13 @@ final class PlanRunCommand implements Callable<Integer> {
             err.println("tutti plan run: " + Cuda.unavailabilityCause());
             return ExitCode.NOT_IMPLEMENTED.number();
         }
+        if (asRank) {
+            return runAsRank(files.getFirst());
+        }
+        if (!transport.equals("threads") && !transport.equals("shm")) {
+            err.println("tutti plan run: --transport is threads or shm, not '" + transport + "'");
+            return ExitCode.USAGE.number();
+        }
         List<PlanResult> results = new ArrayList<>();
         for (Path file : files) {
             PlanResult result = run(file);
@@ -154,15 +176,7 @@ final class PlanRunCommand implements Callable<Integer> {
             Plan plan = PlanFile.load(file);
             Expectation expectation = Expectation.of(plan);
             List<TrialCase> cases = cases(plan);
-            Trial trial = new Trial(
-                    plan,
-                    expectation,
-                    cases,
-                    launches,
-                    schedules,
-                    Duration.ofNanos((long) (timeoutSeconds * 1e9)),
-                    seed);
-            String wrong = device.equals("cuda") ? trial.runOn(Cuda.device(0)) : trial.run();
+            String wrong = runCases(file, plan, expectation, cases);
             status = wrong != null ? PlanStatus.FAIL : expectation.isKnown() ? PlanStatus.PASS : PlanStatus.RUNS;
             reason = wrong != null
                     ? wrong
@@ -199,6 +213,68 @@ final class PlanRunCommand implements Callable<Integer> {
         return new PlanResult(file.toString(), status, (System.nanoTime() - start) / 1e9, String.valueOf(reason));
     }
 
+    private @Nullable String runCases(Path file, Plan plan, Expectation expectation, List<TrialCase> cases) {
+        Duration timeout = Duration.ofNanos((long) (timeoutSeconds * 1e9));
+        if (transport.equals("shm")) {
+            if (plan.header().collective() == null) {
+                throw new IllegalArgumentException("there is no call for '"
+                        + plan.header().purpose() + "', which processes would need: use --transport threads");
+            }
+            return ProcessTrial.run(file, plan.ranks(), options(), timeout, launches * cases.size());
+        }
+        if (plan.header().style() == PlanHeader.Style.BLOCKS && !device.equals("cuda")) {
+            ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+            Config config = Config.fromEnvironment().with(Config.Key.TIMEOUT, timeout.toMillis() + "ms");
+            World.local(plan.ranks()).config(config).run(comm -> {
+                String found = new CallTrial(comm, plan, launches, seed).run(cases);
+                if (found != null) {
+                    wrong.add(found);
+                }
+            });
+            return wrong.peek();
+        }
+        Trial trial = new Trial(plan, expectation, cases, launches, schedules, timeout, seed);
+        return device.equals("cuda") ? trial.runOn(Cuda.device(0)) : trial.run();
+    }
+
+    /** This rank's part, where ranks are processes. */
+    private int runAsRank(Path file) {
+        try {
+            Plan plan = PlanFile.load(file);
+            List<TrialCase> cases = cases(plan);
+            ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+            World.fromEnvironment().run(comm -> {
+                String found = new CallTrial(comm, plan, launches, seed).run(cases);
+                if (found != null) {
+                    wrong.add(found);
+                }
+            });
+            wrong.forEach(each -> out.println(ProcessTrial.wrong(each)));
+            return (wrong.isEmpty() ? ExitCode.SUCCESS : ExitCode.BAD_RESULTS).number();
+        } catch (IOException | RuntimeException failure) {
+            out.println(ProcessTrial.wrong(String.valueOf(failure.getMessage())));
+            return ExitCode.LIBRARY.number();
+        }
+    }
+
+    /** The options that a rank which is a process needs. */
+    private List<String> options() {
+        List<String> options =
+                new ArrayList<>(List.of("--launches", "" + launches, "--seed", "" + seed, "-f", "" + factor));
+        add(options, "-b", minBytes);
+        add(options, "-e", maxBytes);
+        add(options, "-d", type);
+        add(options, "-o", operator);
+        return options;
+    }
+
+    private static void add(List<String> options, String name, @Nullable String value) {
+        if (value != null) {
+            options.add(name);
+            options.add(value);
+        }
+    }
+
     private static String found(Verdict verdict) {
         if (verdict.findings().isEmpty()) {
             return verdict.reason();
@@ -216,15 +292,20 @@ final class PlanRunCommand implements Callable<Integer> {
     }
 
     private List<TrialCase> cases(Plan plan) {
+        boolean blocks = plan.header().style() == PlanHeader.Style.BLOCKS;
         try {
-            PlanSizes.of(plan, 1, 1);
+            if (!blocks) {
+                PlanSizes.of(plan, 1, 1);
+            }
         } catch (IllegalArgumentException sizeless) {
             throw new NotExecutable(String.valueOf(sizeless.getMessage()));
         }
         Collective collective = plan.header().collective();
-        boolean folds = plan.all().stream()
-                .flatMap(part -> part.operations())
-                .anyMatch(op -> op.code().folds());
+        boolean folds = collective != null
+                ? collective.isReducing()
+                : plan.all().stream()
+                        .flatMap(part -> part.operations())
+                        .anyMatch(op -> op.code().folds());
         List<DataType> types = type == null ? Trial.TYPES : Names.types(type);
         List<TrialCase> cases = new ArrayList<>();
         int next = 0;
@@ -232,7 +313,7 @@ final class PlanRunCommand implements Callable<Integer> {
             // Without a named type each size takes the next one: all types are seen, and it does not take all day.
             List<DataType> now = type == null ? List.of(types.get(next++ % types.size())) : types;
             for (DataType elements : now) {
-                for (ReduceOp.@Nullable Kind kind : operators(plan, collective, folds, elements)) {
+                for (ReduceOp.@Nullable Kind kind : operators(plan, folds, elements)) {
                     long count = bytes / blocks(plan) / elements.bytes();
                     long message = count * elements.bytes() * blocks(plan);
                     if (plan.header().admits(message)) {
@@ -253,8 +334,7 @@ final class PlanRunCommand implements Callable<Integer> {
         return cases;
     }
 
-    private List<ReduceOp.@Nullable Kind> operators(
-            Plan plan, @Nullable Collective collective, boolean folds, DataType elements) {
+    private List<ReduceOp.@Nullable Kind> operators(Plan plan, boolean folds, DataType elements) {
         List<ReduceOp.@Nullable Kind> kinds = new ArrayList<>();
         if (!folds) {
             kinds.add(null);

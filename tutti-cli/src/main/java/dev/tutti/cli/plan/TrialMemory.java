@@ -152,31 +152,29 @@ final class TrialMemory {
         MemorySegment output =
                 inPlace && outputs[launch].byteSize() == inputs[launch].byteSize() ? inputs[launch] : outputs[launch];
         long count = each.count();
-        long bytes = each.blockBytes();
         Collective collective = expectation.collective();
         if (collective == null) {
             return compare(output, data.input(expectation.sender(rank), seed + launch), 0, 0);
         }
-        switch (collective) {
-            case ALL_REDUCE -> {
-                return compare(output, data.reduced(seed + launch), 0, 0);
-            }
-            case REDUCE_SCATTER -> {
-                return compare(output, data.reduced(seed + launch), rank * count, 0);
-            }
-            case ALL_GATHER, ALL_TO_ALL -> {
-                for (int peer = 0; peer < ranks; peer++) {
-                    long from = collective == Collective.ALL_TO_ALL ? rank * count : 0;
-                    String wrong = compare(
-                            output.asSlice(peer * bytes, bytes), data.input(peer, seed + launch), from, peer * count);
-                    if (wrong != null) {
-                        return wrong;
-                    }
-                }
-                return null;
-            }
+        return switch (collective) {
+            case ALL_REDUCE -> compare(output, data.reduced(seed + launch), 0, 0);
+            case REDUCE_SCATTER -> compare(output, data.reduced(seed + launch), rank * count, 0);
+            case ALL_GATHER -> blocks(output, launch, 0);
+            case ALL_TO_ALL -> blocks(output, launch, rank * count);
             default -> throw new IllegalArgumentException("no expectation for " + collective);
+        };
+    }
+
+    private @Nullable String blocks(MemorySegment output, int launch, long from) {
+        long bytes = each.blockBytes();
+        for (int peer = 0; peer < ranks; peer++) {
+            DataStream expected = data.input(peer, seed + launch);
+            String wrong = compare(output.asSlice(peer * bytes, bytes), expected, from, peer * each.count());
+            if (wrong != null) {
+                return wrong;
+            }
         }
+        return null;
     }
 
     private @Nullable String compare(MemorySegment actual, DataStream expected, long from, long at) {

@@ -114,7 +114,7 @@ public final class PlanFile {
 
     /** Bytes that are no text come as failures to read; those are the file's fault. */
     private static RuntimeException explain(JacksonIOException unreadable) {
-        IOException cause = unreadable.getCause();
+        IOException cause = java.util.Objects.requireNonNull(unreadable.getCause());
         boolean noText = cause instanceof CharConversionException
                 || String.valueOf(cause.getMessage()).contains("UCS-4");
         return noText

@@ -30,27 +30,28 @@ final class PlanReader {
 
     /** What to do with the value of a field; the parser stands on its first token. */
     private interface Field {
-        /** Returns false for a field that is not known. */
-        boolean read(String name);
+        void read(String name);
     }
 
     Raw.File read() {
         Raw.File file = new Raw.File();
         parser.nextToken();
-        object(name -> switch (name) {
-            case "name" -> set(file.name = text());
-            case "collective" -> set(file.collective = text());
-            case "protocol" -> set(file.protocol = text());
-            case "inplace" -> set(file.inPlace = flag());
-            case "reuse_resources" -> set(file.reuseResources = flag());
-            case "use_double_scratch_buffer" -> set(file.doubleScratch = flag());
-            case "num_threads_per_block" -> set(file.threadsPerBlock = number(1, Integer.MAX_VALUE));
-            case "buffer_alignment" -> set(file.alignment = number(1, 1 << 30));
-            case "min_message_size" -> set(file.minBytes = unsigned());
-            case "max_message_size" -> set(file.maxBytes = unsigned());
-            case "gpus" -> set(file.ranks = list(this::rank, MAX_RANKS));
-            case "tutti" -> set(file.extra = extra());
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "name" -> file.name = text();
+                case "collective" -> file.collective = text();
+                case "protocol" -> file.protocol = text();
+                case "inplace" -> file.inPlace = flag();
+                case "reuse_resources" -> file.reuseResources = flag();
+                case "use_double_scratch_buffer" -> file.doubleScratch = flag();
+                case "num_threads_per_block" -> file.threadsPerBlock = number(1, Integer.MAX_VALUE);
+                case "buffer_alignment" -> file.alignment = number(1, 1 << 30);
+                case "min_message_size" -> file.minBytes = unsigned();
+                case "max_message_size" -> file.maxBytes = unsigned();
+                case "gpus" -> file.ranks = list(this::rank, MAX_RANKS);
+                case "tutti" -> file.extra = extra();
+                default -> parser.skipChildren();
+            }
         });
         if (parser.nextToken() != null) {
             throw problem("something follows the plan");
@@ -60,47 +61,59 @@ final class PlanReader {
 
     private Raw.Extra extra() {
         Raw.Extra extra = new Raw.Extra();
-        object(name -> switch (name) {
-            case "style" -> set(extra.style = text());
-            case "collective" -> set(extra.collective = text());
-            case "root" -> set(extra.root = number(0, MAX_RANKS));
-            case "reach" -> set(extra.reach = text());
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "style" -> extra.style = text();
+                case "collective" -> extra.collective = text();
+                case "root" -> extra.root = number(0, MAX_RANKS);
+                case "reach" -> extra.reach = text();
+                default -> parser.skipChildren();
+            }
         });
         return extra;
     }
 
     private Raw.RankExtra rankExtra() {
         Raw.RankExtra extra = new Raw.RankExtra();
-        object(name -> switch (name) {
-            case "chunks_per_block" -> set(extra.chunksPerBlock = number(1, Integer.MAX_VALUE));
-            case "scratch_chunks" -> set(extra.scratchChunks = count());
-            case "packet_chunks" -> set(extra.packetChunks = count());
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "chunks_per_block" -> extra.chunksPerBlock = number(1, Integer.MAX_VALUE);
+                case "scratch_chunks" -> extra.scratchChunks = count();
+                case "packet_chunks" -> extra.packetChunks = count();
+                default -> parser.skipChildren();
+            }
         });
         return extra;
     }
 
     private Raw.Rank rank() {
         Raw.Rank rank = new Raw.Rank();
-        object(name -> switch (name) {
-            case "id" -> set(rank.id = number(0, MAX_RANKS));
-            case "input_chunks" -> set(rank.inputChunks = count());
-            case "output_chunks" -> set(rank.outputChunks = count());
-            case "scratch_chunks" -> set(rank.scratchChunks = count());
-            case "threadblocks" -> set(rank.lanes = list(this::lane, Integer.MAX_VALUE));
-            case "channels" -> set(rank.channels = list(this::channel, Integer.MAX_VALUE));
-            case "remote_buffers" -> set(rank.remoteBuffers = list(this::remoteBuffer, Integer.MAX_VALUE));
-            case "tutti" -> set(rank.extra = rankExtra());
-            case "semaphores" -> set(rank.semaphores = list(this::semaphore, Integer.MAX_VALUE));
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "id" -> rank.id = number(0, MAX_RANKS);
+                case "input_chunks" -> rank.inputChunks = count();
+                case "output_chunks" -> rank.outputChunks = count();
+                case "scratch_chunks" -> rank.scratchChunks = count();
+                case "threadblocks" -> rank.lanes = list(this::lane, Integer.MAX_VALUE);
+                case "channels" -> rank.channels = list(this::channel, Integer.MAX_VALUE);
+                case "remote_buffers" -> rank.remoteBuffers = list(this::remoteBuffer, Integer.MAX_VALUE);
+                case "tutti" -> rank.extra = rankExtra();
+                case "semaphores" -> rank.semaphores = list(this::semaphore, Integer.MAX_VALUE);
+                default -> parser.skipChildren();
+            }
         });
         return rank;
     }
 
     private Integer semaphore() {
         int[] initial = {Raw.ABSENT};
-        object(name -> name.equals("init_value") && set(initial[0] = count()));
+        object(name -> {
+            if (name.equals("init_value")) {
+                initial[0] = count();
+            } else {
+                parser.skipChildren();
+            }
+        });
         if (initial[0] == Raw.ABSENT) {
             throw problem("a semaphore needs init_value");
         }
@@ -109,12 +122,14 @@ final class PlanReader {
 
     private Raw.Channel channel() {
         Raw.Channel channel = new Raw.Channel();
-        object(name -> switch (name) {
-            case "channel_type" -> set(channel.type = channelType());
-            case "connected_to" -> set(channel.connectedTo = numbers(0, MAX_RANKS));
-            case "buffer_type", "buff" -> set(channel.space = space());
-            case "rank_groups" -> set(channel.groups = list(this::rankGroup, Integer.MAX_VALUE));
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "channel_type" -> channel.type = channelType();
+                case "connected_to" -> channel.connectedTo = numbers(0, MAX_RANKS);
+                case "buffer_type", "buff" -> channel.space = space();
+                case "rank_groups" -> channel.groups = list(this::rankGroup, Integer.MAX_VALUE);
+                default -> parser.skipChildren();
+            }
         });
         if (channel.type == null) {
             throw problem("a channel needs channel_type");
@@ -124,17 +139,25 @@ final class PlanReader {
 
     private int[] rankGroup() {
         int[][] ranks = {Raw.NONE};
-        object(name -> name.equals("ranks") && set(ranks[0] = numbers(0, MAX_RANKS)));
+        object(name -> {
+            if (name.equals("ranks")) {
+                ranks[0] = numbers(0, MAX_RANKS);
+            } else {
+                parser.skipChildren();
+            }
+        });
         return ranks[0];
     }
 
     private Raw.RemoteBuffer remoteBuffer() {
         Raw.RemoteBuffer buffer = new Raw.RemoteBuffer();
-        object(name -> switch (name) {
-            case "rank" -> set(buffer.rank = number(0, MAX_RANKS));
-            case "type" -> set(buffer.space = space());
-            case "access_channel_types" -> set(buffer.access = list(this::channelType, Integer.MAX_VALUE));
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "rank" -> buffer.rank = number(0, MAX_RANKS);
+                case "type" -> buffer.space = space();
+                case "access_channel_types" -> buffer.access = list(this::channelType, Integer.MAX_VALUE);
+                default -> parser.skipChildren();
+            }
         });
         if (buffer.rank == Raw.ABSENT || buffer.space == null) {
             throw problem("a remote buffer needs rank and type");
@@ -144,22 +167,26 @@ final class PlanReader {
 
     private Raw.Lane lane() {
         Raw.Lane lane = new Raw.Lane();
-        object(name -> switch (name) {
-            case "id" -> set(lane.id = count());
-            case "ops" -> set(lane.ops = list(this::op, Integer.MAX_VALUE));
-            case "channels" -> set(lane.channels = list(this::table, Integer.MAX_VALUE));
-            case "remote_buffer_refs" -> set(lane.buffers = list(this::table, Integer.MAX_VALUE));
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "id" -> lane.id = count();
+                case "ops" -> lane.ops = list(this::op, Integer.MAX_VALUE);
+                case "channels" -> lane.channels = list(this::table, Integer.MAX_VALUE);
+                case "remote_buffer_refs" -> lane.buffers = list(this::table, Integer.MAX_VALUE);
+                default -> parser.skipChildren();
+            }
         });
         return lane;
     }
 
     private Raw.Table table() {
         Raw.Table table = new Raw.Table();
-        object(name -> switch (name) {
-            case "channel_type", "access_channel_type" -> set(table.type = channelType());
-            case "channel_ids", "remote_buffer_ids" -> set(table.ids = numbers(0, Integer.MAX_VALUE));
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "channel_type", "access_channel_type" -> table.type = channelType();
+                case "channel_ids", "remote_buffer_ids" -> table.ids = numbers(0, Integer.MAX_VALUE);
+                default -> parser.skipChildren();
+            }
         });
         if (table.type == null) {
             throw problem("needs a channel type");
@@ -169,25 +196,27 @@ final class PlanReader {
 
     private Raw.Op op() {
         Raw.Op op = new Raw.Op();
-        object(name -> switch (name) {
-            case "name" -> set(op.code = code());
-            case "channel_type" -> set(op.channelType = channelType());
-            case "channel_ids" -> set(op.channelIds = numbers(0, Integer.MAX_VALUE));
-            case "src_buff" -> set(op.sources = list(this::ref, Integer.MAX_VALUE));
-            case "dst_buff" -> set(op.destinations = list(this::ref, Integer.MAX_VALUE));
-            case "tbg_info" -> slice(op);
-            case "reduce_op" -> set(op.reduceOp = text());
-            case "barrier_id" -> set(op.barrierId = count());
-            case "num_threadblocks" -> set(op.barrierLanes = number(1, Integer.MAX_VALUE));
-            case "semaphore_ids" -> set(op.semaphores = numbers(0, Integer.MAX_VALUE));
-            case "iter_context" -> loop(op);
-            case "ops" -> set(op.body = list(this::op, Integer.MAX_VALUE));
-            case "buffer_type" -> set(op.bufferSpace = space());
-            case "buffer_offset" -> set(op.bufferOffset = count());
-            case "size" -> set(op.size = number(1, Integer.MAX_VALUE));
-            case "dst_chunk" -> set(op.chunk = ref());
-            case "tutti" -> set(op.extra = opExtra());
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "name" -> op.code = code();
+                case "channel_type" -> op.channelType = channelType();
+                case "channel_ids" -> op.channelIds = numbers(0, Integer.MAX_VALUE);
+                case "src_buff" -> op.sources = list(this::ref, Integer.MAX_VALUE);
+                case "dst_buff" -> op.destinations = list(this::ref, Integer.MAX_VALUE);
+                case "tbg_info" -> slice(op);
+                case "reduce_op" -> op.reduceOp = text();
+                case "barrier_id" -> op.barrierId = count();
+                case "num_threadblocks" -> op.barrierLanes = number(1, Integer.MAX_VALUE);
+                case "semaphore_ids" -> op.semaphores = numbers(0, Integer.MAX_VALUE);
+                case "iter_context" -> loop(op);
+                case "ops" -> op.body = list(this::op, Integer.MAX_VALUE);
+                case "buffer_type" -> op.bufferSpace = space();
+                case "buffer_offset" -> op.bufferOffset = count();
+                case "size" -> op.size = number(1, Integer.MAX_VALUE);
+                case "dst_chunk" -> op.chunk = ref();
+                case "tutti" -> op.extra = opExtra();
+                default -> parser.skipChildren();
+            }
         });
         if (op.code == null) {
             throw problem("an operation needs a name");
@@ -195,36 +224,40 @@ final class PlanReader {
         return op;
     }
 
-    private boolean slice(Raw.Op op) {
-        object(name -> switch (name) {
-            case "tb_id" -> set(op.sliceIndex = count());
-            case "tbg_size" -> set(op.sliceOf = number(1, Integer.MAX_VALUE));
-            default -> false;
+    private void slice(Raw.Op op) {
+        object(name -> {
+            switch (name) {
+                case "tb_id" -> op.sliceIndex = count();
+                case "tbg_size" -> op.sliceOf = number(1, Integer.MAX_VALUE);
+                default -> parser.skipChildren();
+            }
         });
         if (op.sliceIndex == Raw.ABSENT || op.sliceIndex >= op.sliceOf) {
             throw problem("tbg_info needs tb_id below tbg_size");
         }
-        return true;
     }
 
-    private boolean loop(Raw.Op op) {
-        object(name -> switch (name) {
-            case "unit_size" -> set(op.unitBytes = number(1, Integer.MAX_VALUE));
-            case "num_chunks" -> set(op.loopChunks = count());
-            default -> false;
+    private void loop(Raw.Op op) {
+        object(name -> {
+            switch (name) {
+                case "unit_size" -> op.unitBytes = number(1, Integer.MAX_VALUE);
+                case "num_chunks" -> op.loopChunks = count();
+                default -> parser.skipChildren();
+            }
         });
-        return true;
     }
 
     private Raw.OpExtra opExtra() {
         Raw.OpExtra extra = new Raw.OpExtra();
-        object(name -> switch (name) {
-            case "plain_position" -> set(extra.plainPosition = count());
-            case "finishes" -> set(extra.finishes = flag());
-            case "call_operator" -> set(extra.callOperator = flag());
-            case "fans_out" -> set(extra.fansOut = flag());
-            case "like" -> set(extra.like = list(this::refOrNull, Integer.MAX_VALUE));
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "plain_position" -> extra.plainPosition = count();
+                case "finishes" -> extra.finishes = flag();
+                case "call_operator" -> extra.callOperator = flag();
+                case "fans_out" -> extra.fansOut = flag();
+                case "like" -> extra.like = list(this::refOrNull, Integer.MAX_VALUE);
+                default -> parser.skipChildren();
+            }
         });
         return extra;
     }
@@ -235,13 +268,15 @@ final class PlanReader {
 
     private Raw.Ref ref() {
         Raw.Ref ref = new Raw.Ref();
-        object(name -> switch (name) {
-            case "type" -> set(ref.space = space());
-            case "buffer_id" -> set(ref.buffer = count());
-            case "switch_channel_id" -> set(ref.group = count());
-            case "index" -> set(ref.index = count());
-            case "size" -> set(ref.size = number(1, Integer.MAX_VALUE));
-            default -> false;
+        object(name -> {
+            switch (name) {
+                case "type" -> ref.space = space();
+                case "buffer_id" -> ref.buffer = count();
+                case "switch_channel_id" -> ref.group = count();
+                case "index" -> ref.index = count();
+                case "size" -> ref.size = number(1, Integer.MAX_VALUE);
+                default -> parser.skipChildren();
+            }
         });
         return ref;
     }
@@ -282,9 +317,7 @@ final class PlanReader {
         while (parser.nextToken() != JsonToken.END_OBJECT) {
             String name = parser.currentName();
             parser.nextToken();
-            if (!field.read(name)) {
-                parser.skipChildren();
-            }
+            field.read(name);
         }
     }
 
@@ -365,12 +398,6 @@ final class PlanReader {
 
     private static String brief(BigInteger value) {
         return value.bitLength() > 128 ? "a number of " + value.bitLength() + " bits" : value.toString();
-    }
-
-    /** Makes an assignment an answer. */
-    @SuppressWarnings("unused")
-    private static boolean set(Object assigned) {
-        return true;
     }
 
     private PlanFormatException wrongType(String wanted) {
