@@ -180,8 +180,7 @@ final class PlanRunCommand implements Callable<Integer> {
             status = wrong != null ? PlanStatus.FAIL : expectation.isKnown() ? PlanStatus.PASS : PlanStatus.RUNS;
             reason = wrong != null
                     ? wrong
-                    : plan.ranks() + " ranks, " + cases.size() + " cases, " + launches + " launches each, " + schedules
-                            + " schedules";
+                    : plan.ranks() + " ranks, " + cases.size() + " cases, " + launches + " launches each" + how(plan);
             if (!skipsCheck) {
                 Verdict verdict = Verifier.check(plan);
                 if (verdict.status() == Verdict.Status.FAIL) {
@@ -273,6 +272,15 @@ final class PlanRunCommand implements Callable<Integer> {
             options.add(name);
             options.add(value);
         }
+    }
+
+    private String how(Plan plan) {
+        if (transport.equals("shm")) {
+            return ", on processes";
+        }
+        return plan.header().style() == PlanHeader.Style.BLOCKS
+                ? ", by ordinary calls"
+                : ", " + schedules + " schedules";
     }
 
     private static String found(Verdict verdict) {
