@@ -53,7 +53,8 @@ final class ProcessTrial {
                                 timeout.multipliedBy(2L + launches).plusSeconds(60),
                                 Duration.ofSeconds(2),
                                 false,
-                                "tutti plan run"),
+                                "tutti plan run",
+                                false),
                         environment,
                         output,
                         output)
