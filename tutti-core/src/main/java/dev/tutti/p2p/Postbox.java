@@ -274,8 +274,11 @@ public final class Postbox implements Progress.Moving {
             release();
         }
         lock.lock();
-        left = true;
-        lock.unlock();
+        try {
+            left = true;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Somebody no longer wants to wait for a message: ends everything, on all ranks. */
