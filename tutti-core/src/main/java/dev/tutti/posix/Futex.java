@@ -23,11 +23,11 @@ public final class Futex {
     /** struct futex_waitv: value, address, flags, reserved. */
     private static final int WAITV_BYTES = 24;
 
-    /** How many words {@link #awaitAny} can watch at most. */
+    /** How many words {@link Words} can hold at most. */
     public static final int MOST_WORDS = 128;
 
-    private static final @Nullable Throwable UNAVAILABILITY_CAUSE = probe(false);
-    private static final @Nullable Throwable ANY_UNAVAILABILITY_CAUSE = probe(true);
+    private static final @Nullable String UNAVAILABILITY_CAUSE = probe(false);
+    private static final @Nullable String ANY_UNAVAILABILITY_CAUSE = probe(true);
 
     private Futex() {}
 
@@ -36,7 +36,7 @@ public final class Futex {
         private static final MethodHandle SYSCALL5 = Libc.syscall(5);
     }
 
-    private static @Nullable Throwable probe(boolean any) {
+    private static @Nullable String probe(boolean any) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(4, 4);
             if (any) {
@@ -47,7 +47,7 @@ public final class Futex {
             }
             return null;
         } catch (RuntimeException | LinkageError cause) {
-            return cause;
+            return cause.toString();
         }
     }
 
@@ -56,7 +56,7 @@ public final class Futex {
     }
 
     /** Why there is none here, or null. */
-    public static @Nullable Throwable unavailabilityCause() {
+    public static @Nullable String unavailabilityCause() {
         return UNAVAILABILITY_CAUSE;
     }
 
