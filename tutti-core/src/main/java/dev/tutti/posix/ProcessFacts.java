@@ -34,7 +34,7 @@ public final class ProcessFacts {
         if (afterCommand < 2 || afterCommand >= stat.length()) {
             return -1;
         }
-        String[] fields = stat.substring(afterCommand).split(" ");
+        String[] fields = stat.substring(afterCommand).split(" ", -1);
         // Field 3, the state, is the first here. A zombie no longer has memory to share.
         return fields[0].equals("Z") || fields[0].equals("X") ? -1 : Long.parseLong(fields[START_TIME_FIELD - 3]);
     }

@@ -136,7 +136,7 @@ public final class RegisteredBench {
 
     /** Microseconds of each contestant: median of rounds, each the slowest rank's batch. */
     private static double[] medians(Communicator comm, int bytes, int rounds, List<Contestant> contestants) {
-        int batch = (int) Math.clamp(BYTES_PER_BATCH / bytes, 2, 2_000);
+        int batch = Math.clamp(BYTES_PER_BATCH / bytes, 2, 2_000);
         double[][] micros = new double[contestants.size()][rounds];
         for (int round = -1; round < rounds; round++) {
             for (int i = 0; i < contestants.size(); i++) {

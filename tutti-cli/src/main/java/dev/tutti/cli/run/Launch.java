@@ -116,7 +116,7 @@ public final class Launch {
     public int run(@Nullable InputStream input) {
         try (HostedJob job = HostedJob.create(environment);
                 Watchdog watchdog = Watchdog.start(job.folder());
-                Interrupts interrupts = Interrupts.handle(
+                Interrupts _ = Interrupts.handle(
                         List.of("INT", "TERM", "HUP"), number -> events.add(new Event.Signalled(number)))) {
             try {
                 startAll(job, watchdog, input);

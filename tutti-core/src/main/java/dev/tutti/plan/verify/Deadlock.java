@@ -86,7 +86,7 @@ final class Deadlock {
             boolean reached = false;
             for (Step candidate : script.steps[thread]) {
                 reached |= candidate == next;
-                if (reached && candidate != next && gives(run, candidate, step, launch, run.launchOf(thread))) {
+                if (reached && candidate != next && gives(candidate, step, launch, run.launchOf(thread))) {
                     return candidate;
                 }
             }
@@ -94,7 +94,7 @@ final class Deadlock {
         return null;
     }
 
-    private static boolean gives(Run run, Step candidate, Step waiting, int launch, int candidateLaunch) {
+    private static boolean gives(Step candidate, Step waiting, int launch, int candidateLaunch) {
         return switch (waiting.kind) {
             case WAIT -> candidate.kind == Kind.SIGNAL && candidate.id == waiting.id;
             case ACQUIRE -> candidate.kind == Kind.RELEASE && candidate.id == waiting.id;

@@ -95,8 +95,8 @@ record Expectation(
         };
     }
 
-    private long[] one(int launch, int rank, int block, long at) {
-        return new long[] {Value.atom(launch, rank, inputOffsets[rank][block] + at)};
+    private long[] one(int launch, int source, int part, long at) {
+        return new long[] {Value.atom(launch, source, inputOffsets[source][part] + at)};
     }
 
     private long[] folded(int launch, int ranks, int block, long at) {

@@ -40,7 +40,7 @@ public record Interleaving(List<Turn> runs) {
      */
     public static Interleaving parse(String text) {
         List<Turn> turns = new ArrayList<>();
-        for (String word : text.strip().split("\\s+")) {
+        for (String word : text.strip().split("\\s+", -1)) {
             if (word.isEmpty() || word.equals("in-turn")) {
                 continue;
             }

@@ -9,6 +9,7 @@ import dev.tutti.plan.RankPlan;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -73,7 +74,7 @@ final class Sizes {
         return layouts;
     }
 
-    private static void loops(Plan plan, Op.Loop loop, long granule, TreeSet<Long> chunks) {
+    private static void loops(Plan plan, Op.Loop loop, long granule, Set<Long> chunks) {
         long unit = Math.max(1, loop.unitBytes());
         long perChunk = Math.max(1, loop.chunks());
         long credits = plan.all().stream()

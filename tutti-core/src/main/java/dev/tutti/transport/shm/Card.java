@@ -68,7 +68,7 @@ record Card(
     /** Reads a card and refuses those whose region this process must not or cannot map. */
     static Card decode(int rank, byte[] encoded) {
         Map<String, String> fields = new LinkedHashMap<>();
-        for (String line : new String(encoded, StandardCharsets.UTF_8).split("\n")) {
+        for (String line : new String(encoded, StandardCharsets.UTF_8).split("\n", -1)) {
             int equals = line.indexOf('=');
             if (equals > 0) {
                 fields.put(line.substring(0, equals), line.substring(equals + 1));

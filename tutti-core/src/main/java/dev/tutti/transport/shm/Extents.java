@@ -13,11 +13,12 @@ final class Extents {
 
     /** Takes a range; -1 if none is long enough. */
     long take(long bytes) {
-        for (Map.Entry<Long, Long> each : free.entrySet()) {
+        for (var entries = free.entrySet().iterator(); entries.hasNext(); ) {
+            Map.Entry<Long, Long> each = entries.next();
+            long offset = each.getKey();
             long length = each.getValue();
             if (length >= bytes) {
-                long offset = each.getKey();
-                free.remove(offset);
+                entries.remove();
                 if (length > bytes) {
                     free.put(offset + bytes, length - bytes);
                 }

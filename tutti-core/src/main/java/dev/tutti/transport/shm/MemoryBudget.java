@@ -145,7 +145,7 @@ final class MemoryBudget {
     long longestFile() {
         for (String line : lines(proc.resolve("self/limits"))) {
             if (line.startsWith("Max file size")) {
-                String soft = line.substring("Max file size".length()).strip().split(" +")[0];
+                String soft = line.substring("Max file size".length()).strip().split(" +", 2)[0];
                 return soft.equals("unlimited") ? UNLIMITED : Long.parseLong(soft);
             }
         }

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 public final class PlanFormatException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 
+    /** Where in the file. */
     private final String path;
 
     PlanFormatException(String path, String problem, @Nullable Throwable cause) {
