@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -81,7 +82,7 @@ final class CalibrateCommand implements Callable<Integer> {
             List<Fit.Sample> forFit = new ArrayList<>();
             for (String name : fitted) {
                 for (int i = 0; i < sizes.length; i += 2) {
-                    forFit.add(sample(name, sizes[i], measured.get(name)[i]));
+                    forFit.add(sample(name, sizes[i], Objects.requireNonNull(measured.get(name))[i]));
                 }
             }
             Topology start = Topology.preset("host");

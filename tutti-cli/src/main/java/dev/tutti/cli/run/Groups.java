@@ -42,7 +42,7 @@ final class Groups {
             return Optional.of(Path.of(program)).filter(Files::isRegularFile);
         }
         String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
-        for (String folder : path.split(File.pathSeparator)) {
+        for (String folder : path.split(File.pathSeparator, -1)) {
             Path file = Path.of(folder.isEmpty() ? "." : folder, program);
             if (Files.isRegularFile(file) && Files.isExecutable(file)) {
                 return Optional.of(file);

@@ -138,7 +138,7 @@ public final class Launch {
             int number = rank;
             Process process = ranks.start(plan.command, job, rank, plan.ranks, rank == 0 ? input : null);
             watchdog.started(process.pid());
-            process.onExit().thenRun(() -> events.add(new Event.Ended(number, System.nanoTime())));
+            var _ = process.onExit().thenRun(() -> events.add(new Event.Ended(number, System.nanoTime())));
         }
         if (plan.timeout != null) {
             timeoutAtNanos = startNanos + plan.timeout.toNanos();

@@ -48,7 +48,7 @@ final class StandardInput {
                 return false;
             }
             String stat = Files.readString(Path.of("/proc/self/stat"), StandardCharsets.ISO_8859_1);
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
             // Our process group, and the one in the terminal's foreground.
             return !fields[2].equals(fields[5]);
         } catch (IOException | IndexOutOfBoundsException unknown) {

@@ -77,6 +77,7 @@ final class Svg {
                 escaped(text.text()));
     }
 
+    @SuppressWarnings("AnnotateFormatMethod") // the annotation is in a library that this does not need
     private void put(String format, Object... values) {
         out.append(String.format(Locale.ROOT, format, values));
     }
