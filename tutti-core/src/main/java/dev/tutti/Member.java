@@ -37,6 +37,9 @@ final class Member {
     private final int rank;
     private final int[] worldRanks;
     private final Config config;
+    /** Read once: every message asks for it. */
+    private final long timeoutNanos;
+
     private final Endpoint endpoint;
     private final Schedule schedule;
     private final Postbox postbox;
@@ -61,6 +64,7 @@ final class Member {
         this.rank = rank;
         this.worldRanks = worldRanks;
         this.config = config;
+        this.timeoutNanos = config.duration(Config.Key.TIMEOUT).toNanos();
         this.endpoint = new Endpoint(
                 fabric,
                 name,
@@ -189,7 +193,7 @@ final class Member {
     }
 
     long timeoutNanos() {
-        return config.duration(Config.Key.TIMEOUT).toNanos();
+        return timeoutNanos;
     }
 
     int nextSplit() {

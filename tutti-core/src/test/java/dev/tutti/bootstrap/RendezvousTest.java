@@ -148,9 +148,11 @@ class RendezvousTest {
         List<String> texts = all(2, process -> {
             try (Rendezvous rendezvous = join.apply(process)) {
                 if (process == 1) {
+                    rendezvous.await("here/0", in(Duration.ofSeconds(20)));
                     rendezvous.put("gave-up/1", bytes("no memory"));
                     return "gave up";
                 }
+                rendezvous.put("here/0", bytes("yes"));
                 rendezvous.await("shm/1", in(Duration.ofSeconds(20)));
                 return "got it";
             } catch (PeerFailedException told) {
