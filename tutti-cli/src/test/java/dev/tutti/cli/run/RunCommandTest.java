@@ -190,8 +190,9 @@ class RunCommandTest {
     }
 
     /** The launcher as a process of its own, with two ranks that print their number and that of a child, and wait. */
-    private Process launcher(List<Long> pids) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
+    private Process launcher(List<Long> pids) throws Exception {
+        List<String> command = new ArrayList<>(withSignalsHeeded());
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "-Xshare:auto",
@@ -211,6 +212,14 @@ class RunCommandTest {
             }
         }
         return process;
+    }
+
+    /** Whoever started these tests may have told them to ignore signals, as nohup does; a JVM then does not handle them. */
+    private static List<String> withSignalsHeeded() throws Exception {
+        List<String> prefix = List.of("env", "--default-signal=HUP,INT,TERM");
+        List<String> trial = new ArrayList<>(prefix);
+        trial.add("true");
+        return new ProcessBuilder(trial).start().waitFor() == 0 ? prefix : List.of();
     }
 
     @ParameterizedTest
