@@ -2,7 +2,6 @@ package dev.tutti.cli.perf;
 
 import java.awt.BasicStroke;
 import java.awt.Color;
-import java.awt.Font;
 import java.awt.Graphics2D;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
@@ -19,15 +18,12 @@ import javax.imageio.ImageIO;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
-import org.knowm.xchart.style.Styler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** Latency and bus bandwidth over size, side by side in one picture. */
 final class Chart {
     private static final int WIDTH = 900;
     private static final int HEIGHT = 640;
-    private static final Color INK = new Color(0x333333);
-    private static final Color GRID = new Color(0xE4E4E4);
     /** Apart for people who see colours differently, too (Okabe and Ito). */
     private static final Color[] COLORS = {
         new Color(0x0072B2), new Color(0xD55E00), new Color(0x009E73), new Color(0xCC79A7),
@@ -110,25 +106,9 @@ final class Chart {
     }
 
     private static void style(XYChart chart, boolean manyDecades) {
-        Font plain = new Font(Font.SANS_SERIF, Font.PLAIN, 14);
-        var styler = chart.getStyler();
-        styler.setChartBackgroundColor(Color.WHITE);
-        styler.setPlotBackgroundColor(Color.WHITE);
-        styler.setPlotBorderVisible(false);
-        styler.setPlotGridLinesColor(GRID);
-        styler.setChartFontColor(INK);
-        styler.setChartTitleFont(plain.deriveFont(Font.BOLD, 17f));
-        styler.setAxisTitleFont(plain);
-        styler.setAxisTickLabelsFont(plain.deriveFont(13f));
-        styler.setLegendFont(plain);
-        styler.setLegendBorderColor(Color.WHITE);
-        styler.setLegendPosition(Styler.LegendPosition.OutsideS);
-        styler.setLegendLayout(Styler.LegendLayout.Horizontal);
-        styler.setMarkerSize(7);
+        var styler = ChartStyle.apply(chart);
         styler.setAntiAlias(true);
-        styler.setYAxisLogarithmic(true);
         styler.setYAxisLogarithmicDecadeOnly(false);
-        styler.setXAxisTickMarkSpacingHint(60);
         styler.setXAxisTickLabelsFormattingFunction(Chart::sizeLabel);
         styler.setYAxisTickLabelsFormattingFunction(value -> decadeLabel(value, manyDecades));
     }

@@ -1,8 +1,8 @@
 package dev.tutti.cli.plan;
 
+import dev.tutti.cli.perf.ChartStyle;
 import java.awt.BasicStroke;
 import java.awt.Color;
-import java.awt.Font;
 import java.awt.Graphics2D;
 import java.awt.RenderingHints;
 import java.awt.image.BufferedImage;
@@ -17,15 +17,12 @@ import javax.imageio.ImageIO;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
-import org.knowm.xchart.style.Styler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** Simulated time over the size of the message, or over the number of ranks. */
 final class TimeChart {
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 680;
-    private static final Color INK = new Color(0x333333);
-    private static final Color GRID = new Color(0xE4E4E4);
     /** Apart for people who see colours differently, too (Okabe and Ito). */
     private static final Color[] COLORS = {
         new Color(0x0072B2), new Color(0xD55E00), new Color(0x009E73), new Color(0xCC79A7),
@@ -84,23 +81,7 @@ final class TimeChart {
     }
 
     private static void style(XYChart chart, boolean overRanks) {
-        Font plain = new Font(Font.SANS_SERIF, Font.PLAIN, 14);
-        var styler = chart.getStyler();
-        styler.setChartBackgroundColor(Color.WHITE);
-        styler.setPlotBackgroundColor(Color.WHITE);
-        styler.setPlotBorderVisible(false);
-        styler.setPlotGridLinesColor(GRID);
-        styler.setChartFontColor(INK);
-        styler.setChartTitleFont(plain.deriveFont(Font.BOLD, 17f));
-        styler.setAxisTitleFont(plain);
-        styler.setAxisTickLabelsFont(plain.deriveFont(13f));
-        styler.setLegendFont(plain);
-        styler.setLegendBorderColor(Color.WHITE);
-        styler.setLegendPosition(Styler.LegendPosition.OutsideS);
-        styler.setLegendLayout(Styler.LegendLayout.Horizontal);
-        styler.setMarkerSize(7);
-        styler.setYAxisLogarithmic(true);
-        styler.setXAxisTickMarkSpacingHint(60);
+        var styler = ChartStyle.apply(chart);
         styler.setXAxisTickLabelsFormattingFunction(power -> Math.abs(power - Math.rint(power)) > 1e-6
                 ? ""
                 : overRanks
