@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
             "Examples:",
             "  tutti run -n 4 -- java -cp app.jar Main",
             "                                four processes that find each other",
-            "  tutti perf all_reduce         how fast four threads of this machine combine arrays",
+            "  tutti perf all_reduce         how fast four processes of this machine combine arrays",
             "  tutti perf --help             everything that can be measured",
             "  tutti doctor                  what of this machine can be used"
         })
