@@ -762,7 +762,7 @@ abstract sealed class BlockingCollectives extends PreparedCollectives permits Co
     public void allGatherV(Buffer in, Buffer out, long[] counts, long @Nullable [] offsets) {
         Call call = begin();
         try {
-            requests.allGatherV(call, in.type(), in, out, counts, offsets, false);
+            ragged.allGather(call, in.type(), in, out, counts, offsets, false);
             end(call);
         } finally {
             leave(call);
@@ -931,7 +931,7 @@ abstract sealed class BlockingCollectives extends PreparedCollectives permits Co
     public void reduceScatterV(Buffer in, Buffer out, long[] counts, ReduceOp op) {
         Call call = begin();
         try {
-            requests.reduceScatterV(call, in.type(), in, out, counts, op, false);
+            ragged.reduceScatter(call, in.type(), in, out, counts, op, false);
             end(call);
         } finally {
             leave(call);
@@ -976,7 +976,7 @@ abstract sealed class BlockingCollectives extends PreparedCollectives permits Co
             Buffer in, @Nullable Buffer out, long @Nullable [] counts, long @Nullable [] offsets, int root) {
         Call call = begin();
         try {
-            requests.gatherV(call, in.type(), in, out, counts, offsets, root, false);
+            ragged.gather(call, in.type(), in, out, counts, offsets, root, false);
             end(call);
         } finally {
             leave(call);
@@ -1021,7 +1021,7 @@ abstract sealed class BlockingCollectives extends PreparedCollectives permits Co
             @Nullable Buffer in, long @Nullable [] counts, long @Nullable [] offsets, Buffer out, int root) {
         Call call = begin();
         try {
-            requests.scatterV(call, out.type(), in, counts, offsets, out, root, false);
+            ragged.scatter(call, out.type(), in, counts, offsets, out, root, false);
             end(call);
         } finally {
             leave(call);
@@ -1071,7 +1071,7 @@ abstract sealed class BlockingCollectives extends PreparedCollectives permits Co
             long @Nullable [] receiveOffsets) {
         Call call = begin();
         try {
-            requests.allToAllV(call, in.type(), in, sendCounts, sendOffsets, out, receiveCounts, receiveOffsets, false);
+            ragged.allToAll(call, in.type(), in, sendCounts, sendOffsets, out, receiveCounts, receiveOffsets, false);
             end(call);
         } finally {
             leave(call);

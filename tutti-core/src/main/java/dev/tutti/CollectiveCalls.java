@@ -16,6 +16,7 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     final Schedule schedule;
     final long timeoutNanos;
     final Requests requests;
+    final RaggedRequests ragged;
     private final Call inline = new Call();
     private final List<Call> spare = new ArrayList<>();
 
@@ -24,8 +25,8 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         this.member = member;
         this.schedule = member.schedule();
         this.timeoutNanos = timeoutNanos;
-        this.requests = new Requests(
-                member.rank(), member.size(), timeoutNanos, world.transport(), member.worldRank(member.rank()));
+        this.requests = new Requests(world, member, timeoutNanos);
+        this.ragged = new RaggedRequests(world, member, timeoutNanos);
     }
 
     final Communicator self() {

@@ -214,7 +214,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
      */
     public Prepared prepareAllGatherV(Buffer in, Buffer out, long[] counts, long @Nullable [] offsets) {
         Call call = new Call();
-        requests.allGatherV(call, in.type(), in, out, counts, offsets, true);
+        ragged.allGather(call, in.type(), in, out, counts, offsets, true);
         return new Prepared(self(), call);
     }
 
@@ -268,7 +268,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
      */
     public Prepared prepareReduceScatterV(Buffer in, Buffer out, long[] counts, ReduceOp op) {
         Call call = new Call();
-        requests.reduceScatterV(call, in.type(), in, out, counts, op, true);
+        ragged.reduceScatter(call, in.type(), in, out, counts, op, true);
         return new Prepared(self(), call);
     }
 
@@ -307,7 +307,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareGatherV(
             Buffer in, @Nullable Buffer out, long @Nullable [] counts, long @Nullable [] offsets, int root) {
         Call call = new Call();
-        requests.gatherV(call, in.type(), in, out, counts, offsets, root, true);
+        ragged.gather(call, in.type(), in, out, counts, offsets, root, true);
         return new Prepared(self(), call);
     }
 
@@ -346,7 +346,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareScatterV(
             @Nullable Buffer in, long @Nullable [] counts, long @Nullable [] offsets, Buffer out, int root) {
         Call call = new Call();
-        requests.scatterV(call, out.type(), in, counts, offsets, out, root, true);
+        ragged.scatter(call, out.type(), in, counts, offsets, out, root, true);
         return new Prepared(self(), call);
     }
 
@@ -390,7 +390,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
             long[] receiveCounts,
             long @Nullable [] receiveOffsets) {
         Call call = new Call();
-        requests.allToAllV(call, in.type(), in, sendCounts, sendOffsets, out, receiveCounts, receiveOffsets, true);
+        ragged.allToAll(call, in.type(), in, sendCounts, sendOffsets, out, receiveCounts, receiveOffsets, true);
         return new Prepared(self(), call);
     }
 

@@ -214,7 +214,7 @@ abstract sealed class StartedCollectives extends CollectiveCalls permits Prepare
      */
     public Work allGatherVAsync(Buffer in, Buffer out, long[] counts, long @Nullable [] offsets) {
         Call call = take();
-        requests.allGatherV(call, in.type(), in, out, counts, offsets, true);
+        ragged.allGather(call, in.type(), in, out, counts, offsets, true);
         return start(call);
     }
 
@@ -268,7 +268,7 @@ abstract sealed class StartedCollectives extends CollectiveCalls permits Prepare
      */
     public Work reduceScatterVAsync(Buffer in, Buffer out, long[] counts, ReduceOp op) {
         Call call = take();
-        requests.reduceScatterV(call, in.type(), in, out, counts, op, true);
+        ragged.reduceScatter(call, in.type(), in, out, counts, op, true);
         return start(call);
     }
 
@@ -307,7 +307,7 @@ abstract sealed class StartedCollectives extends CollectiveCalls permits Prepare
     public Work gatherVAsync(
             Buffer in, @Nullable Buffer out, long @Nullable [] counts, long @Nullable [] offsets, int root) {
         Call call = take();
-        requests.gatherV(call, in.type(), in, out, counts, offsets, root, true);
+        ragged.gather(call, in.type(), in, out, counts, offsets, root, true);
         return start(call);
     }
 
@@ -346,7 +346,7 @@ abstract sealed class StartedCollectives extends CollectiveCalls permits Prepare
     public Work scatterVAsync(
             @Nullable Buffer in, long @Nullable [] counts, long @Nullable [] offsets, Buffer out, int root) {
         Call call = take();
-        requests.scatterV(call, out.type(), in, counts, offsets, out, root, true);
+        ragged.scatter(call, out.type(), in, counts, offsets, out, root, true);
         return start(call);
     }
 
@@ -390,7 +390,7 @@ abstract sealed class StartedCollectives extends CollectiveCalls permits Prepare
             long[] receiveCounts,
             long @Nullable [] receiveOffsets) {
         Call call = take();
-        requests.allToAllV(call, in.type(), in, sendCounts, sendOffsets, out, receiveCounts, receiveOffsets, true);
+        ragged.allToAll(call, in.type(), in, sendCounts, sendOffsets, out, receiveCounts, receiveOffsets, true);
         return start(call);
     }
 

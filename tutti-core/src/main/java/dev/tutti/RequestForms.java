@@ -1,0 +1,71 @@
+package dev.tutti;
+
+import dev.tutti.exec.Call;
+import dev.tutti.memory.Operand;
+import dev.tutti.spi.Transport;
+import org.jspecify.annotations.Nullable;
+
+/** What requests of equal and of uneven shares have in common: whose they are, and what is checked for both. */
+abstract sealed class RequestForms permits Requests, RaggedRequests {
+    final int rank;
+    final int size;
+    private final long timeoutNanos;
+    private final Transport transport;
+    private final int worldRank;
+
+    RequestForms(World world, Member member, long timeoutNanos) {
+        this.rank = member.rank();
+        this.size = member.size();
+        this.timeoutNanos = timeoutNanos;
+        this.transport = world.transport();
+        this.worldRank = member.worldRank(rank);
+    }
+
+    void describeBoth(Call call, DataType type, @Nullable Object in, Object out, boolean background) {
+        Arguments.describe(call.output(), out, type, "output", true, background);
+        if (in == out) {
+            call.input().set(call.output());
+        } else if (in != null) {
+            Arguments.describe(call.input(), in, type, "input", false, background);
+        }
+    }
+
+    void hold(Call call, @Nullable Object in, @Nullable Object out) {
+        call.timeoutNanos(timeoutNanos);
+        call.hold(in, out);
+        call.registered((in != null || out != null) && isRegistered(in) && isRegistered(out));
+    }
+
+    private boolean isRegistered(@Nullable Object memory) {
+        return memory == null || (memory instanceof Buffer buffer && buffer.isRegistered(transport, worldRank));
+    }
+
+    static void requireApartOrSame(Call call) {
+        Operand in = call.input();
+        Operand out = call.output();
+        if (!in.isSame(out) && in.overlaps(0, in.bytes(), out, 0, out.bytes())) {
+            throw new IllegalArgumentException(
+                    "input and output overlap: they must be apart, or begin at the same place");
+        }
+    }
+
+    void requireApartOrAt(Operand whole, long at, Operand part) {
+        if (whole.overlaps(0, whole.bytes(), part, 0, part.bytes()) && !whole.overlaps(at, 1, part, 0, 1)) {
+            throw new IllegalArgumentException(
+                    "input and output overlap: they must be apart, or one must be block " + rank + " of the other");
+        }
+    }
+
+    static void requireCount(long actual, long expected, String what, String source) {
+        if (actual != expected) {
+            throw new IllegalArgumentException(what + " has " + actual + " elements, " + source + " say " + expected);
+        }
+    }
+
+    static <T> T required(@Nullable T value, String what) {
+        if (value == null) {
+            throw new IllegalArgumentException(what);
+        }
+        return value;
+    }
+}
