@@ -136,9 +136,11 @@ public final class Joining {
         int[] here = new int[peers.localRanks()];
         java.util.Arrays.setAll(here, i -> peers.firstLocalRank() + i);
         List<Selector.Location> locations = joined.cards().stream()
-                .flatMap(card -> Collections.nCopies(
-                        card.ranks(), new Selector.Location(card.host(), card.id().pid()))
-                        .stream())
+                .flatMap(card ->
+                        Collections.nCopies(
+                                card.ranks(),
+                                new Selector.Location(card.host(), card.id().pid()))
+                                .stream())
                 .toList();
         Transport transport = Selector.open(locations, here, joined.rendezvous(), timeout.toNanos());
         int cores = Integer.parseInt(joined.cards().getFirst().facts().getOrDefault("cores", "1"));

@@ -1,7 +1,7 @@
 package dev.tutti.cli;
 
+import dev.tutti.cli.common.ExitCode;
 import dev.tutti.cli.doctor.DoctorCommand;
-import dev.tutti.cli.perf.ExitCode;
 import dev.tutti.cli.perf.PerfCommand;
 import dev.tutti.cli.plan.PlanCommand;
 import dev.tutti.cli.run.RunCommand;

@@ -45,7 +45,8 @@ class OverProcessesTest {
     void shouldGiveExactResultsWhenRanksAreProcesses(int processes, int ranksEach) throws Exception {
         Map<Cell.WorldKey, List<Cell>> byWorld = new LinkedHashMap<>();
         sample().cells().stream()
-                .filter(cell -> cell.ranks() == processes * ranksEach && !cell.world().virtual())
+                .filter(cell ->
+                        cell.ranks() == processes * ranksEach && !cell.world().virtual())
                 .forEach(cell -> byWorld.computeIfAbsent(cell.world(), key -> new ArrayList<>())
                         .add(cell));
         List<Cell> cells = byWorld.values().stream()

@@ -70,8 +70,7 @@ class SequenceTest {
             Setting setting = Setting.values()[random.nextInt(Setting.values().length)];
             int lanes = 1 + random.nextInt(3);
             int communicators = 1 + random.nextInt(3);
-            List<Step> steps =
-                    SequenceTest.steps(new Sampler(random.nextLong()), random, communicators, size, virtual);
+            List<Step> steps = SequenceTest.steps(new Sampler(random.nextLong()), random, communicators, size, virtual);
             return new Sequence(seed, size, algorithm, virtual, setting, lanes, communicators, steps);
         }
 

@@ -104,8 +104,8 @@ public final class ProcessWorld {
 
     /** A process of a program. */
     public static void main(String[] arguments) throws Exception {
-        Program program = (Program)
-                Class.forName(arguments[0]).getDeclaredConstructor().newInstance();
+        Program program =
+                (Program) Class.forName(arguments[0]).getDeclaredConstructor().newInstance();
         String[] rest = java.util.Arrays.copyOfRange(arguments, 2, arguments.length);
         String wrong = program.run(Integer.parseInt(arguments[1]), rest);
         if (wrong != null) {

@@ -37,8 +37,7 @@ public final class CudaWork implements DeviceWork {
     }
 
     /** With something to do when a deadline passes, before that is thrown. */
-    CudaWork(
-            @Nullable Completion completion, Notice notice, long timeoutNanos, String what, @Nullable Runnable late) {
+    CudaWork(@Nullable Completion completion, Notice notice, long timeoutNanos, String what, @Nullable Runnable late) {
         this.late = late;
         this.completion = completion;
         this.notice = notice;

@@ -304,7 +304,8 @@ public final class NcclCommunicator implements AutoCloseable {
     public NcclCommunicator shrink(int... excluded) {
         requireUsable();
         if (!Nccl.has("ncclCommShrink")) {
-            throw new UnsupportedOperationException("NCCL " + Nccl.version() + " cannot shrink: 2.27 or later is needed");
+            throw new UnsupportedOperationException(
+                    "NCCL " + Nccl.version() + " cannot shrink: 2.27 or later is needed");
         }
         int before = 0;
         for (int each : excluded) {
@@ -316,8 +317,7 @@ public final class NcclCommunicator implements AutoCloseable {
             long config = config(arena);
             device.enter();
             return joinChild(rank - before, size - excluded.length, "ncclCommShrink", made, () -> {
-                int code =
-                        NcclCalls.shrink(handle, ranks.address(), excluded.length, made.address(), config, 0);
+                int code = NcclCalls.shrink(handle, ranks.address(), excluded.length, made.address(), config, 0);
                 settle(code, "ncclCommShrink");
                 return 0;
             });
@@ -367,7 +367,8 @@ public final class NcclCommunicator implements AutoCloseable {
     }
 
     static boolean moves(CudaCall call) {
-        return call.collective == null || !Objects.requireNonNull(call.collective).isReducing();
+        return call.collective == null
+                || !Objects.requireNonNull(call.collective).isReducing();
     }
 
     static boolean isScan(CudaCall call) {

@@ -108,8 +108,7 @@ final class NcclOperations implements AutoCloseable {
                         "ncclReduce");
             case BROADCAST -> {
                 long bytes = call.count * call.type.bytes();
-                require(
-                        NcclCalls.broadcast(in(call), out(call), bytes, INT8, root, comm, stream), "ncclBroadcast");
+                require(NcclCalls.broadcast(in(call), out(call), bytes, INT8, root, comm, stream), "ncclBroadcast");
             }
             case REDUCE_SCATTER -> {
                 if (call.inCounts == null) {
@@ -313,7 +312,8 @@ final class NcclOperations implements AutoCloseable {
             case MAX -> MAX;
             case MIN -> MIN;
             case AVG -> AVG;
-            case PRE_MUL_SUM -> scaled.computeIfAbsent(call.type + " " + op.scalar(), key -> create(call.type, op.scalar()));
+            case PRE_MUL_SUM ->
+                scaled.computeIfAbsent(call.type + " " + op.scalar(), key -> create(call.type, op.scalar()));
             default -> throw new IllegalArgumentException("NCCL has no " + op);
         };
     }
@@ -336,9 +336,11 @@ final class NcclOperations implements AutoCloseable {
             case FLOAT64 -> Double.doubleToRawLongBits(scalar);
             case FLOAT32 -> Float.floatToRawIntBits((float) scalar);
             case FLOAT16 -> Float.floatToFloat16((float) scalar);
-            case BFLOAT16 -> (Float.floatToRawIntBits((float) scalar) + 0x7FFF
-                            + ((Float.floatToRawIntBits((float) scalar) >>> 16) & 1))
-                    >>> 16;
+            case BFLOAT16 ->
+                (Float.floatToRawIntBits((float) scalar)
+                                + 0x7FFF
+                                + ((Float.floatToRawIntBits((float) scalar) >>> 16) & 1))
+                        >>> 16;
             default -> (long) scalar;
         };
     }

@@ -77,7 +77,8 @@ final class PlanLayout {
             barriers.add(ids);
             counters[rank] = memory.allocate((part.channels().size() + 1L) * LINE);
             arrivals[rank] = memory.allocate(8L * Math.max(1, ids.size()));
-            semaphores[rank] = memory.allocate(4L * Math.max(1, part.semaphores().size()));
+            semaphores[rank] =
+                    memory.allocate(4L * Math.max(1, part.semaphores().size()));
             if (!part.semaphores().isEmpty()) {
                 memory.write(
                         semaphores[rank],
@@ -109,8 +110,7 @@ final class PlanLayout {
             freshScratch();
         }
         for (int rank = 0; rank < plan.ranks(); rank++) {
-            programs[rank] =
-                    PlanResolver.resolve(plan.rank(rank), sizes, slotBytes, type, operator, new Lines(rank));
+            programs[rank] = PlanResolver.resolve(plan.rank(rank), sizes, slotBytes, type, operator, new Lines(rank));
         }
         prepared = key;
         return grows;
@@ -146,7 +146,8 @@ final class PlanLayout {
     Image next(long address, long[] inputs, long[] outputs) {
         flag++;
         if (flag == 0) {
-            // After 2^32 - 1 comes 2, so that halves go on alternating; in fresh scratch no old packet is taken for a new one.
+            // After 2^32 - 1 comes 2, so that halves go on alternating; in fresh scratch no old packet is taken for a
+            // new one.
             flag = 2;
             freshScratch();
         }

@@ -59,18 +59,22 @@ class EveryKernelTest {
         }
         List<Path> files;
         try (var all = Files.walk(folder)) {
-            files = all.filter(file -> file.toString().matches(".*(allreduce_naivy_4r|allgather_ring|nvls|pipeline).*json"))
+            files = all.filter(file ->
+                            file.toString().matches(".*(allreduce_naivy_4r|allgather_ring|nvls|pipeline).*json"))
                     .sorted()
                     .toList();
         }
         for (Path file : files) {
             Plan plan = PlanFile.load(file);
-            if (plan.ranks() > 8 || plan.header().collective() == null || !plan.header().admits(4096L * plan.ranks())) {
+            if (plan.ranks() > 8
+                    || plan.header().collective() == null
+                    || !plan.header().admits(4096L * plan.ranks())) {
                 continue;
             }
             System.out.println(file.getFileName());
             long blocks = Math.max(
-                    plan.collective().inputBlocks(plan.ranks()), plan.collective().outputBlocks(plan.ranks()));
+                    plan.collective().inputBlocks(plan.ranks()),
+                    plan.collective().outputBlocks(plan.ranks()));
             long count = 1024L * plan.ranks() / blocks;
             List<CudaBuffer> buffers = new ArrayList<>();
             for (int rank = 0; rank < plan.ranks(); rank++) {

@@ -52,14 +52,17 @@ class HostPlanTest {
             MethodHandle player = HostCompiler.player(library, "play_plan");
             for (Path file : files) {
                 Plan plan = PlanFile.load(file);
-                int lanes =
-                        plan.all().stream().mapToInt(part -> part.lanes().size()).sum();
+                int lanes = plan.all().stream()
+                        .mapToInt(part -> part.lanes().size())
+                        .sum();
                 Collective collective = plan.header().collective();
                 boolean sums = plan.all().stream()
                         .flatMap(part -> part.operations())
-                        .noneMatch(op -> op.fold() != null
-                                && op.fold().kind() != dev.tutti.ReduceOp.Kind.SUM);
-                if (collective == null || lanes > MOST_LANES || !sums || file.toString().contains("reduce_tbg")) {
+                        .noneMatch(op -> op.fold() != null && op.fold().kind() != dev.tutti.ReduceOp.Kind.SUM);
+                if (collective == null
+                        || lanes > MOST_LANES
+                        || !sums
+                        || file.toString().contains("reduce_tbg")) {
                     continue;
                 }
                 for (int count : new int[] {4096, 1001, 3}) {
@@ -89,7 +92,9 @@ class HostPlanTest {
 
                 @Override
                 public void write(long address, MemorySegment data) {
-                    MemorySegment.ofAddress(address).reinterpret(data.byteSize()).copyFrom(data);
+                    MemorySegment.ofAddress(address)
+                            .reinterpret(data.byteSize())
+                            .copyFrom(data);
                 }
             });
             layout.prepare(4L * count, DataType.INT32, null);

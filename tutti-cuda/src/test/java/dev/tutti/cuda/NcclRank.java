@@ -134,7 +134,8 @@ final class NcclRank {
     /** Nobody else comes. */
     private static void late(CudaDevice device, int ranks, byte[] id, int rank) {
         try {
-            NcclCommunicator.open(device, ranks, id, rank, Duration.ofSeconds(3)).close();
+            NcclCommunicator.open(device, ranks, id, rank, Duration.ofSeconds(3))
+                    .close();
             throw new AssertionError("nobody was missed");
         } catch (dev.tutti.CollectiveTimeoutException expected) {
             System.out.println("as it should be: " + expected.getMessage());

@@ -40,8 +40,7 @@ class PlanTest {
     private static final String WAIT = "{\"name\": \"wait\", \"channel_ids\": [0], \"channel_type\": \"memory\"},";
 
     private static Plan plan(String extra) {
-        return PlanFile.parse(
-                EXCHANGE.formatted(RANK.formatted(0, WAIT + extra, 1, 1), RANK.formatted(1, WAIT, 0, 0)));
+        return PlanFile.parse(EXCHANGE.formatted(RANK.formatted(0, WAIT + extra, 1, 1), RANK.formatted(1, WAIT, 0, 0)));
     }
 
     @Test

@@ -58,7 +58,12 @@ public final class SoakBench {
                 System.gc();
                 System.out.printf(
                         "%-20s %4d descriptors %4d mappings (%d of regions) %3d threads %7d kB resident %7d kB shared%n",
-                        when, count("fd"), lines("maps", ""), lines("maps", "tutti-rank"), count("task"), status("VmRSS"),
+                        when,
+                        count("fd"),
+                        lines("maps", ""),
+                        lines("maps", "tutti-rank"),
+                        count("task"),
+                        status("VmRSS"),
                         status("RssShmem"));
             }
         }

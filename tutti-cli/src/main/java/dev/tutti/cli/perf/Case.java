@@ -2,6 +2,8 @@ package dev.tutti.cli.perf;
 
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
+import dev.tutti.cli.common.CommandException;
+import dev.tutti.cli.common.Names;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,7 +18,7 @@ record Case(Program program, DataType type, ReduceOp.Kind operator, int root) {
             for (ReduceOp.Kind operator : chosen) {
                 boolean possible = program.accepts(operator) && accepts(type, operator);
                 if (!possible && !several && types.size() == 1) {
-                    throw PerfException.usage(
+                    throw CommandException.usage(
                             program.label() + " has no " + Names.of(operator) + " of " + Names.of(type));
                 }
                 if (possible) {
@@ -25,7 +27,7 @@ record Case(Program program, DataType type, ReduceOp.Kind operator, int root) {
             }
         }
         if (cases.isEmpty()) {
-            throw PerfException.usage(program.label() + " has no such operator for any of these types");
+            throw CommandException.usage(program.label() + " has no such operator for any of these types");
         }
         return cases;
     }

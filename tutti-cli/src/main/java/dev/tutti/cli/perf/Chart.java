@@ -1,5 +1,7 @@
 package dev.tutti.cli.perf;
 
+import dev.tutti.cli.common.ChartStyle;
+import dev.tutti.cli.common.CommandException;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.awt.Graphics2D;
@@ -49,7 +51,7 @@ final class Chart {
             }
             Files.write(file, bytes.toByteArray());
         } catch (IOException failure) {
-            throw PerfException.cannotWrite(file, "--plot", failure);
+            throw CommandException.cannotWrite(file, "--plot", failure);
         }
     }
 

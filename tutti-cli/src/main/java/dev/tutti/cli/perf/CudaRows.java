@@ -2,6 +2,7 @@ package dev.tutti.cli.perf;
 
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
+import dev.tutti.cli.common.CommandException;
 import dev.tutti.cuda.CudaBuffer;
 import dev.tutti.cuda.CudaCall;
 import dev.tutti.cuda.CudaDevice;
@@ -49,21 +50,16 @@ final class CudaRows implements AutoCloseable {
     /** Refuses programs that are not one launch. */
     static void requirePossible(Program program) {
         if (program == Program.ALLTOALLV || program == Program.HYPERCUBE || program == Program.BARRIER) {
-            throw PerfException.usage(program.label() + " cannot be timed on a device");
+            throw CommandException.usage(program.label() + " cannot be timed on a device");
         }
     }
 
     void run(Case what, Consumer<Row> rows) {
-        options.sizes()
-                .forEach(size -> {
-                    Shape shape = what.program().shape(size, what.type().bytes(), ranks, traffic);
-                    rows.accept(new Row(
-                            what,
-                            shape,
-                            options.iterations,
-                            measure(what, shape, false),
-                            measure(what, shape, true)));
-                });
+        options.sizes().forEach(size -> {
+            Shape shape = what.program().shape(size, what.type().bytes(), ranks, traffic);
+            rows.accept(
+                    new Row(what, shape, options.iterations, measure(what, shape, false), measure(what, shape, true)));
+        });
     }
 
     private Row.Half measure(Case what, Shape shape, boolean inPlace) {
@@ -86,8 +82,7 @@ final class CudaRows implements AutoCloseable {
             end.synchronise();
             double micros = end.microsSince(start) / repetitions;
             double bandwidth = micros > 0 ? shape.algorithmBytes() / micros / 1e3 : 0;
-            return new Row.Half(
-                    micros, bandwidth, bandwidth * what.program().busFactor(ranks), wrong, List.of());
+            return new Row.Half(micros, bandwidth, bandwidth * what.program().busFactor(ranks), wrong, List.of());
         }
     }
 
@@ -103,43 +98,36 @@ final class CudaRows implements AutoCloseable {
     private void add(CudaGroup group, Case what, Shape shape, boolean inPlace, int rank) {
         DataType type = what.type();
         CudaBuffer out = view(recv.get(rank), type, shape.recvCount());
-        CudaBuffer in = inPlace
-                ? view(recv.get(rank), type, shape.sendCount())
-                : view(send.get(rank), type, shape.sendCount());
+        CudaBuffer in =
+                inPlace ? view(recv.get(rank), type, shape.sendCount()) : view(send.get(rank), type, shape.sendCount());
         ReduceOp op = ExactData.operator(what.operator(), rank);
         boolean atRoot = rank == what.root();
         long count = shape.count();
-        CudaCall call =
-                switch (what.program()) {
-                    case ALL_REDUCE -> CudaCall.allReduce(in, out, op);
-                    case REDUCE -> CudaCall.reduce(in, atRoot ? out : null, op, what.root());
-                    case SCAN -> CudaCall.scan(in, out, op);
-                    case EXSCAN -> CudaCall.exscan(in, out, op);
-                    case BROADCAST -> CudaCall.broadcast(out, what.root());
-                    case ALL_GATHER ->
-                        CudaCall.allGather(inPlace ? out.slice(rank * count, count) : in, out);
-                    case GATHER ->
-                        CudaCall.gather(
-                                inPlace && atRoot ? out.slice(rank * count, count) : in,
-                                atRoot ? out : null,
-                                what.root());
-                    case REDUCE_SCATTER ->
-                        CudaCall.reduceScatter(in, inPlace ? in.slice(rank * count, count) : out, op);
-                    case SCATTER ->
-                        CudaCall.scatter(
-                                atRoot ? in : null,
-                                inPlace && atRoot ? in.slice(rank * count, count) : out,
-                                what.root());
-                    case ALLTOALL -> CudaCall.allToAll(in, out);
-                    case SENDRECV -> CudaCall.send(in, (rank + 1) % ranks);
-                    default -> throw PerfException.usage(what.program().label() + " cannot be timed on a device");
-                };
+        CudaCall call = switch (what.program()) {
+            case ALL_REDUCE -> CudaCall.allReduce(in, out, op);
+            case REDUCE -> CudaCall.reduce(in, atRoot ? out : null, op, what.root());
+            case SCAN -> CudaCall.scan(in, out, op);
+            case EXSCAN -> CudaCall.exscan(in, out, op);
+            case BROADCAST -> CudaCall.broadcast(out, what.root());
+            case ALL_GATHER -> CudaCall.allGather(inPlace ? out.slice(rank * count, count) : in, out);
+            case GATHER ->
+                CudaCall.gather(
+                        inPlace && atRoot ? out.slice(rank * count, count) : in, atRoot ? out : null, what.root());
+            case REDUCE_SCATTER -> CudaCall.reduceScatter(in, inPlace ? in.slice(rank * count, count) : out, op);
+            case SCATTER ->
+                CudaCall.scatter(
+                        atRoot ? in : null, inPlace && atRoot ? in.slice(rank * count, count) : out, what.root());
+            case ALLTOALL -> CudaCall.allToAll(in, out);
+            case SENDRECV -> CudaCall.send(in, (rank + 1) % ranks);
+            default -> throw CommandException.usage(what.program().label() + " cannot be timed on a device");
+        };
         group.add(world.communicator(rank), call);
         if (what.program() == Program.SENDRECV) {
             // In place would overwrite what is being sent: the other half is only timed.
             group.add(
                     world.communicator(rank),
-                    CudaCall.receive(inPlace ? view(send.get(rank), type, shape.recvCount()) : out, (rank + ranks - 1) % ranks));
+                    CudaCall.receive(
+                            inPlace ? view(send.get(rank), type, shape.recvCount()) : out, (rank + ranks - 1) % ranks));
         }
     }
 
@@ -180,7 +168,8 @@ final class CudaRows implements AutoCloseable {
             return;
         }
         CudaBuffer to = here
-                ? view(recv.get(rank), DataType.UINT8, offset + input.byteSize()).slice(offset, input.byteSize())
+                ? view(recv.get(rank), DataType.UINT8, offset + input.byteSize())
+                        .slice(offset, input.byteSize())
                 : view(send.get(rank), DataType.UINT8, input.byteSize());
         to.copyFrom(input, stream);
     }
@@ -203,10 +192,8 @@ final class CudaRows implements AutoCloseable {
             case EXSCAN ->
                 rank == 0 ? 0 : data.reduced(rank, seed).countWrong(part(result, 0, shape.recvCount(), width), 0);
             case BROADCAST -> data.input(what.root(), seed).countWrong(part(result, 0, count, width), 0);
-            case REDUCE_SCATTER ->
-                data.reduced(seed).countWrong(part(result, own, count, width), rank * count);
-            case SCATTER ->
-                data.input(what.root(), seed).countWrong(part(result, own, count, width), rank * count);
+            case REDUCE_SCATTER -> data.reduced(seed).countWrong(part(result, own, count, width), rank * count);
+            case SCATTER -> data.input(what.root(), seed).countWrong(part(result, own, count, width), rank * count);
             case ALL_GATHER, GATHER -> {
                 long wrong = 0;
                 for (int peer = 0; (atRoot || what.program() == Program.ALL_GATHER) && peer < ranks; peer++) {

@@ -1,5 +1,8 @@
 package dev.tutti.cli.perf;
 
+import dev.tutti.cli.common.CommandException;
+import dev.tutti.cli.common.Json;
+import dev.tutti.cli.common.Names;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,11 +59,11 @@ record Curve(String label, List<Point> points) {
                     && report.get("results") instanceof List<?> results) {
                 return ofResults(name(file), results);
             }
-            throw PerfException.usage(file + " (--compare) has no results");
+            throw CommandException.usage(file + " (--compare) has no results");
         } catch (IOException unreadable) {
-            throw PerfException.usage("cannot read " + file + " (--compare)");
+            throw CommandException.usage("cannot read " + file + " (--compare)");
         } catch (IllegalArgumentException malformed) {
-            throw PerfException.usage(file + " (--compare): " + malformed.getMessage());
+            throw CommandException.usage(file + " (--compare): " + malformed.getMessage());
         }
     }
 

@@ -1,5 +1,7 @@
 package dev.tutti.cli.perf;
 
+import dev.tutti.cli.common.CommandException;
+import dev.tutti.cli.common.ExitCode;
 import picocli.CommandLine.Option;
 
 /** What nccl-tests has for GPUs only: accepted as long as it says what is the case anyway. */
@@ -62,8 +64,8 @@ final class GpuOptions {
         }
     }
 
-    static PerfException notHere(String what) {
-        return new PerfException(
+    static CommandException notHere(String what) {
+        return new CommandException(
                 ExitCode.NOT_IMPLEMENTED, what + " is for GPUs and does nothing among threads; leave it out");
     }
 }

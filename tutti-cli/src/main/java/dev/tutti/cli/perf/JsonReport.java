@@ -1,5 +1,9 @@
 package dev.tutti.cli.perf;
 
+import dev.tutti.cli.common.CommandException;
+import dev.tutti.cli.common.Json;
+import dev.tutti.cli.common.Names;
+import dev.tutti.cli.common.Numbers;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -39,7 +43,7 @@ final class JsonReport {
             } catch (FileAlreadyExistsException exists) {
                 file = wanted.resolveSibling(wanted.getFileName() + "." + number);
             } catch (IOException failure) {
-                throw PerfException.cannotWrite(wanted, "-J", failure);
+                throw CommandException.cannotWrite(wanted, "-J", failure);
             }
         }
     }
@@ -167,7 +171,7 @@ final class JsonReport {
         try {
             Files.writeString(file, Json.write(report) + "\n");
         } catch (IOException failure) {
-            throw PerfException.cannotWrite(file, "-J", failure);
+            throw CommandException.cannotWrite(file, "-J", failure);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.tutti.cli.perf;
 import dev.tutti.Buffer;
 import dev.tutti.Communicator;
 import dev.tutti.DataType;
+import dev.tutti.cli.common.CommandException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -36,7 +37,7 @@ record Memory(Kind kind, Buffer whole, long unaligned) implements AutoCloseable 
 
     private static Object array(DataType type, long count) {
         if (count > Integer.MAX_VALUE - 8) {
-            throw PerfException.usage("--heap: an array cannot have " + count + " elements; give a smaller -e");
+            throw CommandException.usage("--heap: an array cannot have " + count + " elements; give a smaller -e");
         }
         int length = (int) count;
         return switch (type) {

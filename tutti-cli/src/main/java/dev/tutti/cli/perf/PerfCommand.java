@@ -3,6 +3,8 @@ package dev.tutti.cli.perf;
 import dev.tutti.TuttiException;
 import dev.tutti.bootstrap.Job;
 import dev.tutti.cli.Version;
+import dev.tutti.cli.common.CommandException;
+import dev.tutti.cli.common.ExitCode;
 import dev.tutti.cli.run.Launch;
 import dev.tutti.posix.SharedMemory;
 import java.io.PrintStream;
@@ -97,7 +99,7 @@ public final class PerfCommand implements Callable<Integer> {
                 return launch();
             }
             return run.run(speaks).number();
-        } catch (PerfException known) {
+        } catch (CommandException known) {
             return speaks
                     ? fail(known.code(), String.valueOf(known.getMessage()))
                     : known.code().number();

@@ -1,6 +1,10 @@
 package dev.tutti.cli.perf;
 
 import dev.tutti.Config;
+import dev.tutti.cli.common.CommandException;
+import dev.tutti.cli.common.ExitCode;
+import dev.tutti.cli.common.SizeOptions;
+import dev.tutti.cli.common.Sizes;
 import dev.tutti.cuda.Cuda;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -204,11 +208,11 @@ final class PerfOptions {
 
     private void validateDevice() {
         if (!isOnDevice() && !device.equals("host")) {
-            throw PerfException.usage("--device is host or cuda, not '" + device + "'");
+            throw CommandException.usage("--device is host or cuda, not '" + device + "'");
         }
         String missing = isOnDevice() ? Cuda.unavailabilityCause() : null;
         if (missing != null) {
-            throw new PerfException(ExitCode.NOT_IMPLEMENTED, missing);
+            throw new CommandException(ExitCode.NOT_IMPLEMENTED, missing);
         }
     }
 
@@ -238,24 +242,25 @@ final class PerfOptions {
         }
         requireRange("-R", registered, 0, 1);
         if (skipped > 0 && !recordsIterations()) {
-            throw PerfException.usage("-K needs -I 1 or --percentiles");
+            throw CommandException.usage("-K needs -I 1 or --percentiles");
         }
         if (heap && registered == 1) {
-            throw PerfException.usage("--heap and -R 1 exclude each other: arrays cannot be memory of Tutti's own");
+            throw CommandException.usage("--heap and -R 1 exclude each other: arrays cannot be memory of Tutti's own");
         }
         if (virtual && reportsCpuTime()) {
-            throw PerfException.usage(
+            throw CommandException.usage(
                     "-C 1 and --virtual exclude each other: virtual threads have no CPU time of their own");
         }
         if (transport != null && !transport.equals("local") && !transport.equals("shm")) {
-            throw PerfException.usage("unknown transport '" + transport + "' (--transport); there are local and shm");
+            throw CommandException.usage(
+                    "unknown transport '" + transport + "' (--transport); there are local and shm");
         }
         if ("shm".equals(transport) && wantsThreads()) {
-            throw PerfException.usage("--transport shm joins processes, " + (virtual ? "--virtual" : "--threads")
+            throw CommandException.usage("--transport shm joins processes, " + (virtual ? "--virtual" : "--threads")
                     + " keeps the ranks in one");
         }
         if (!compared.isEmpty() && plot == null) {
-            throw PerfException.usage("--compare needs --plot");
+            throw CommandException.usage("--compare needs --plot");
         }
         sizes = sizeOptions.read();
     }
@@ -263,7 +268,7 @@ final class PerfOptions {
     private static void requireRange(String option, long value, long min, long max) {
         if (value < min || value > max) {
             String range = max == Integer.MAX_VALUE ? "at least " + min : "in " + min + ".." + max;
-            throw PerfException.usage(option + " must be " + range + ", got " + value);
+            throw CommandException.usage(option + " must be " + range + ", got " + value);
         }
     }
 

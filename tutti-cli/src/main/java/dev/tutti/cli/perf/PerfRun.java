@@ -5,6 +5,9 @@ import dev.tutti.Communicator;
 import dev.tutti.ReduceOp;
 import dev.tutti.World;
 import dev.tutti.algorithm.Algorithms;
+import dev.tutti.cli.common.CommandException;
+import dev.tutti.cli.common.ExitCode;
+import dev.tutti.cli.common.Names;
 import dev.tutti.cuda.Cuda;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -128,11 +131,11 @@ final class PerfRun {
 
     private void requirePossible(int ranks) {
         if (program == Program.HYPERCUBE && Integer.bitCount(ranks) != 1) {
-            throw PerfException.usage("hypercube needs a power of two of ranks, -g gives " + ranks);
+            throw CommandException.usage("hypercube needs a power of two of ranks, -g gives " + ranks);
         }
         if (options.plot != null
                 && !Files.isDirectory(options.plot.toAbsolutePath().resolveSibling(""))) {
-            throw PerfException.cannotWrite(options.plot, "--plot", new NoSuchFileException(""));
+            throw CommandException.cannotWrite(options.plot, "--plot", new NoSuchFileException(""));
         }
         if (options.algorithm != null || options.protocol != null) {
             requireAlgorithm();
@@ -145,23 +148,23 @@ final class PerfRun {
         }
         long needed = traffic.mostElements(0, 1, ranks);
         if (options.sizes().max() < needed) {
-            throw PerfException.usage("-e must be at least " + needed + ", which the matrix sends");
+            throw CommandException.usage("-e must be at least " + needed + ", which the matrix sends");
         }
         if (options.sizes().min() != options.sizes().max()) {
-            throw PerfException.usage("-b and -e must be the same where a matrix says the sizes");
+            throw CommandException.usage("-b and -e must be the same where a matrix says the sizes");
         }
     }
 
     /** The library takes a choice as a wish; here a misspelt one would give numbers of something else. */
     private void requireAlgorithm() {
         Collective collective = program.collective()
-                .orElseThrow(() -> PerfException.usage(program.label() + " has no algorithms to choose from"));
+                .orElseThrow(() -> CommandException.usage(program.label() + " has no algorithms to choose from"));
         boolean exists = Algorithms.of(collective).stream()
                 .anyMatch(each -> (options.algorithm == null || options.algorithm.equals(each.name()))
                         && (options.protocol == null
                                 || options.protocol.equals(each.protocol().toString())));
         if (!exists) {
-            throw PerfException.usage("no such algorithm (--algo, --proto) of " + program.label() + "; there are "
+            throw CommandException.usage("no such algorithm (--algo, --proto) of " + program.label() + "; there are "
                     + Algorithms.names(collective));
         }
     }
@@ -171,7 +174,7 @@ final class PerfRun {
         try {
             return text == null ? -1 : Double.parseDouble(text);
         } catch (NumberFormatException notANumber) {
-            throw PerfException.usage("NCCL_TESTS_MIN_BW is no number: '" + text + "'");
+            throw CommandException.usage("NCCL_TESTS_MIN_BW is no number: '" + text + "'");
         }
     }
 
@@ -203,7 +206,7 @@ final class PerfRun {
 
     private void runRank(Communicator comm, List<Case> cases, Traffic traffic, @Nullable JsonReport json) {
         if (comm.size() != options.ranks()) {
-            throw PerfException.usage("all processes need the same -g and -t: there are " + comm.size()
+            throw CommandException.usage("all processes need the same -g and -t: there are " + comm.size()
                     + " ranks instead of " + options.ranks());
         }
         boolean first = comm.rank() == 0;

@@ -2,6 +2,8 @@ package dev.tutti.cli.perf;
 
 import dev.tutti.Collective;
 import dev.tutti.ReduceOp;
+import dev.tutti.cli.common.CommandException;
+import dev.tutti.cli.common.Names;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -50,7 +52,7 @@ enum Program {
         return Arrays.stream(values())
                 .filter(program -> program.label().equals(bare.replace('-', '_')))
                 .findFirst()
-                .orElseThrow(() -> PerfException.usage("unknown program '" + name + "'; there are " + names()));
+                .orElseThrow(() -> CommandException.usage("unknown program '" + name + "'; there are " + names()));
     }
 
     static String names() {

@@ -1,5 +1,6 @@
 package dev.tutti.cli.perf;
 
+import dev.tutti.cli.common.ExitCode;
 import java.util.List;
 import java.util.stream.Stream;
 

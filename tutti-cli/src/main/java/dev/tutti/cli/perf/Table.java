@@ -1,8 +1,10 @@
 package dev.tutti.cli.perf;
 
-import static dev.tutti.cli.perf.Numbers.fixed;
-import static dev.tutti.cli.perf.Numbers.pad;
+import static dev.tutti.cli.common.Numbers.fixed;
+import static dev.tutti.cli.common.Numbers.pad;
 
+import dev.tutti.cli.common.Names;
+import dev.tutti.cli.common.Numbers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;

@@ -1,5 +1,7 @@
 package dev.tutti.cli.perf;
 
+import dev.tutti.cli.common.CommandException;
+import dev.tutti.cli.common.Numbers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +29,7 @@ record Traffic(double spread, List<long[]> matrix, boolean printsSummary) {
         }
         List<long[]> matrix = read(file, Math.max(0, number(environment, "MATRIX_SCALE", 1)));
         if (matrix.size() < ranks) {
-            throw PerfException.usage(
+            throw CommandException.usage(
                     "the matrix in " + file + " is for " + matrix.size() + " ranks, -g asks for " + ranks);
         }
         return new Traffic(spread, matrix, summary);
@@ -38,7 +40,7 @@ record Traffic(double spread, List<long[]> matrix, boolean printsSummary) {
         try {
             return text == null ? otherwise : Double.parseDouble(text);
         } catch (NumberFormatException notANumber) {
-            throw PerfException.usage(PREFIX + name + " is no number: '" + text + "'");
+            throw CommandException.usage(PREFIX + name + " is no number: '" + text + "'");
         }
     }
 
@@ -56,13 +58,13 @@ record Traffic(double spread, List<long[]> matrix, boolean printsSummary) {
                 }
             }
         } catch (IOException unreadable) {
-            throw PerfException.usage("cannot read the matrix in " + file);
+            throw CommandException.usage("cannot read the matrix in " + file);
         } catch (NumberFormatException malformed) {
-            throw PerfException.usage("row " + rows.size() + " of the matrix in " + file + " is no row of numbers");
+            throw CommandException.usage("row " + rows.size() + " of the matrix in " + file + " is no row of numbers");
         }
         for (long[] row : rows) {
             if (row.length != rows.size()) {
-                throw PerfException.usage("the matrix in " + file + " must be square: " + rows.size()
+                throw CommandException.usage("the matrix in " + file + " must be square: " + rows.size()
                         + " rows, but one of " + row.length);
             }
         }

@@ -2,7 +2,7 @@ package dev.tutti.cli.plan;
 
 import dev.tutti.Collective;
 import dev.tutti.algorithm.Algorithms;
-import dev.tutti.cli.perf.ExitCode;
+import dev.tutti.cli.common.ExitCode;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.Protocol;
 import dev.tutti.plan.simulate.Topology;

@@ -3,7 +3,7 @@ package dev.tutti.cli.plan;
 import dev.tutti.Collective;
 import dev.tutti.algorithm.Algorithm;
 import dev.tutti.algorithm.Algorithms;
-import dev.tutti.cli.perf.ExitCode;
+import dev.tutti.cli.common.ExitCode;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.json.PlanFile;
 import java.io.IOException;

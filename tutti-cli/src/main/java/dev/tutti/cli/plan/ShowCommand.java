@@ -1,6 +1,6 @@
 package dev.tutti.cli.plan;
 
-import dev.tutti.cli.perf.ExitCode;
+import dev.tutti.cli.common.ExitCode;
 import dev.tutti.cli.show.PlanPictures;
 import dev.tutti.plan.Op;
 import dev.tutti.plan.Plan;

@@ -1,8 +1,8 @@
 package dev.tutti.cli.plan;
 
-import dev.tutti.cli.perf.ExitCode;
-import dev.tutti.cli.perf.Json;
-import dev.tutti.cli.perf.SizeOptions;
+import dev.tutti.cli.common.ExitCode;
+import dev.tutti.cli.common.Json;
+import dev.tutti.cli.common.SizeOptions;
 import dev.tutti.plan.simulate.ChromeTrace;
 import dev.tutti.plan.simulate.Simulation;
 import dev.tutti.plan.simulate.Timeline;

@@ -1,6 +1,6 @@
 package dev.tutti.cli.plan;
 
-import dev.tutti.cli.perf.ChartStyle;
+import dev.tutti.cli.common.ChartStyle;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.awt.Graphics2D;

@@ -1,6 +1,6 @@
 package dev.tutti.cli.run;
 
-import dev.tutti.cli.perf.ExitCode;
+import dev.tutti.cli.common.ExitCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;

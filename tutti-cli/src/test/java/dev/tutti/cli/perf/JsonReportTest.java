@@ -3,6 +3,7 @@ package dev.tutti.cli.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tutti.cli.common.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.tutti.cli.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tutti.cli.common.Sizes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package dev.tutti.cli.perf;
+package dev.tutti.cli.common;
 
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
@@ -23,7 +23,7 @@ public final class Names {
 
     private Names() {}
 
-    static String of(DataType type) {
+    public static String of(DataType type) {
         return switch (type) {
             case FLOAT16 -> "half";
             case FLOAT32 -> "float";
@@ -34,7 +34,7 @@ public final class Names {
         };
     }
 
-    static String of(ReduceOp.Kind operator) {
+    public static String of(ReduceOp.Kind operator) {
         return operator == ReduceOp.Kind.PRE_MUL_SUM
                 ? "mulsum"
                 : operator.name().toLowerCase(Locale.ROOT);
@@ -49,7 +49,7 @@ public final class Names {
                 .filter(type -> name.equals(of(type)) || name.equals(type.toString()))
                 .findFirst()
                 .map(List::of)
-                .orElseThrow(() -> PerfException.usage("unknown type '" + name + "' (-d); there are "
+                .orElseThrow(() -> CommandException.usage("unknown type '" + name + "' (-d); there are "
                         + Arrays.stream(DataType.values()).map(Names::of).collect(Collectors.joining(" ")) + " all"));
     }
 
@@ -62,7 +62,7 @@ public final class Names {
                 .filter(operator -> name.equals(of(operator)))
                 .findFirst()
                 .map(List::of)
-                .orElseThrow(() -> PerfException.usage("unknown operator '" + name + "' (-o); there are "
+                .orElseThrow(() -> CommandException.usage("unknown operator '" + name + "' (-o); there are "
                         + OPERATORS.stream().map(Names::of).collect(Collectors.joining(" ")) + " all"));
     }
 }

@@ -1,4 +1,4 @@
-package dev.tutti.cli.perf;
+package dev.tutti.cli.common;
 
 import java.awt.Color;
 import java.awt.Font;

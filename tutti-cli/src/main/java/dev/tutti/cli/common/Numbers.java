@@ -1,4 +1,4 @@
-package dev.tutti.cli.perf;
+package dev.tutti.cli.common;
 
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -9,11 +9,11 @@ import java.util.Locale;
  * Numbers as C prints them. Java's formatter rounds ties up and looks at the shortest decimal of a double; C rounds its exact
  * value, ties to even, and the table is compared by people and scripts that know C's.
  */
-final class Numbers {
+public final class Numbers {
     private Numbers() {}
 
     /** In so many columns: two decimals, or one, or none, else with an exponent. */
-    static String fixed(double value, int width) {
+    public static String fixed(double value, int width) {
         if (!Double.isFinite(value)) {
             return pad(Double.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf", width);
         }
@@ -27,14 +27,14 @@ final class Numbers {
     }
 
     /** C's {@code %.Nf}. */
-    static String decimal(double value, int decimals) {
+    public static String decimal(double value, int decimals) {
         String text =
                 new BigDecimal(value).setScale(decimals, RoundingMode.HALF_EVEN).toPlainString();
         return isNegative(value) && !text.startsWith("-") ? "-" + text : text;
     }
 
     /** C's {@code %g}: six digits, no zeros behind, an exponent when the number is tiny or huge. */
-    static String general(double value) {
+    public static String general(double value) {
         if (value == 0 || !Double.isFinite(value)) {
             return value == 0 ? "0" : fixed(value, 0);
         }
@@ -47,7 +47,7 @@ final class Numbers {
         return rounded.stripTrailingZeros().toPlainString();
     }
 
-    static String pad(String text, int width) {
+    public static String pad(String text, int width) {
         return " ".repeat(Math.max(0, width - text.length())) + text;
     }
 

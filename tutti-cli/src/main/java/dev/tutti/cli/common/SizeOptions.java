@@ -1,4 +1,4 @@
-package dev.tutti.cli.perf;
+package dev.tutti.cli.common;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -6,7 +6,7 @@ import picocli.CommandLine.Option;
 /** Which sizes to run. */
 public final class SizeOptions {
     /** Without -b and -e: enough to see the shape of the curve, and done in a moment. */
-    static final Sizes FIRST_LOOK = new Sizes(8, 4 << 20, 1 << 20, 4);
+    public static final Sizes FIRST_LOOK = new Sizes(8, 4 << 20, 1 << 20, 4);
 
     private static final String DEFAULT_BYTES = "32M";
 
@@ -53,16 +53,17 @@ public final class SizeOptions {
 
     private static Sizes checked(Sizes sizes) {
         if (sizes.min() > sizes.max()) {
-            throw PerfException.usage("-b must not be more than -e: " + sizes.min() + " > " + sizes.max());
+            throw CommandException.usage("-b must not be more than -e: " + sizes.min() + " > " + sizes.max());
         }
         if (sizes.factor() < 1) {
-            throw PerfException.usage("-f must be at least 1, got " + sizes.factor());
+            throw CommandException.usage("-f must be at least 1, got " + sizes.factor());
         }
         if (sizes.factor() == 1 && sizes.step() < 1 && sizes.min() < sizes.max()) {
-            throw PerfException.usage("-i must be at least 1, got " + sizes.step());
+            throw CommandException.usage("-i must be at least 1, got " + sizes.step());
         }
         if (sizes.factor() > 1 && sizes.min() == 0 && sizes.max() > 0) {
-            throw PerfException.usage("-b 0 does not grow by a factor (-f); begin with 1 or more, or give a step (-i)");
+            throw CommandException.usage(
+                    "-b 0 does not grow by a factor (-f); begin with 1 or more, or give a step (-i)");
         }
         return sizes;
     }
@@ -71,7 +72,7 @@ public final class SizeOptions {
         try {
             return Sizes.parse(text);
         } catch (IllegalArgumentException malformed) {
-            throw PerfException.usage(option + ": " + malformed.getMessage());
+            throw CommandException.usage(option + ": " + malformed.getMessage());
         }
     }
 }

@@ -1,4 +1,4 @@
-package dev.tutti.cli.perf;
+package dev.tutti.cli.common;
 
 /** How {@code tutti perf} ends; the numbers are those of nccl-tests. */
 public enum ExitCode {

@@ -1,4 +1,4 @@
-package dev.tutti.cli.perf;
+package dev.tutti.cli.common;
 
 import java.util.Locale;
 import java.util.function.LongConsumer;
@@ -34,13 +34,13 @@ public record Sizes(long min, long max, long step, long factor) {
     }
 
     /** Twice as large each time, as warm-up goes. */
-    void forEachDoubling(LongConsumer action) {
+    public void forEachDoubling(LongConsumer action) {
         for (long size = min; size <= max; size = Math.max(1, 2 * size)) {
             action.accept(size);
         }
     }
 
-    int count() {
+    public int count() {
         int[] count = {0};
         forEach(size -> count[0]++);
         return count[0];

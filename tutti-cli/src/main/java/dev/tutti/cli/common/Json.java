@@ -1,4 +1,4 @@
-package dev.tutti.cli.perf;
+package dev.tutti.cli.common;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -80,7 +80,7 @@ public final class Json {
      *
      * @throws IllegalArgumentException saying where it is malformed
      */
-    static @Nullable Object read(String text) {
+    public static @Nullable Object read(String text) {
         Json json = new Json(text);
         Object value = json.value(0);
         json.skipSpace();
