@@ -1,17 +1,12 @@
 package dev.tutti.exec;
 
-import dev.tutti.Collective;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.channel.Board;
-import dev.tutti.memory.Memory;
-import dev.tutti.memory.Operand;
 import dev.tutti.plan.Plan;
-import dev.tutti.plan.Reach;
 import dev.tutti.spi.Allocation;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
@@ -21,36 +16,29 @@ import org.jspecify.annotations.Nullable;
  * ({@link #begin}, {@link #advance}). Long messages go through in windows: each round launches the plan on one window.
  */
 public final class Execution {
-    private static final int SHAPES = 256;
+    private static final int WAITING = 0;
+    private static final int ENTERING = 1;
+    private static final int RUNNING = 2;
+    private static final int LEAVING = 3;
 
-    /** No copy is longer, so that none holds up a safepoint. */
-    private static final long STAGE_PIECE = 256 << 10;
+    /** The call is over. */
+    public static final int DONE = 2;
+    /** Something happened; more may at once. */
+    public static final int MOVED = 1;
+    /** Nothing can happen before a peer does something. */
+    public static final int BLOCKED = 0;
 
     private final Endpoint endpoint;
-    private final Function<Call, Plan> chooser;
-    private final LongFunction<Allocation> registered;
     private final LaneMachine machine;
-    private final @Nullable Shape[] shapes = new @Nullable Shape[SHAPES];
+    private final Shapes shapes;
+    private final Staging staging;
+    private final Agreement agreement = new Agreement();
     private final Geometry pieces = new Geometry();
-
     private @Nullable PlanCalls planCalls;
-    /** How often the choice of plans has changed. */
-    private int generation;
-
-    private PlanCalls.@Nullable Used planned;
-    private @Nullable Shape lastShape;
     private @Nullable Shape configured;
     private long operation;
-    private MemorySegment inputStage = MemorySegment.NULL;
-    private MemorySegment outputStage = MemorySegment.NULL;
-    private @Nullable Allocation reachableStage;
-    /** How often staging memory was replaced: what a call knows of the old one no longer holds. */
-    private int stages;
 
-    private final Call agreement = new Call();
-    private MemorySegment agreedLength = MemorySegment.NULL;
     private @Nullable Call afterAgreement;
-
     private @Nullable Call call;
     private @Nullable Shape shape;
     private @Nullable Program program;
@@ -73,9 +61,9 @@ public final class Execution {
      */
     public Execution(Endpoint endpoint, Function<Call, Plan> chooser, LongFunction<Allocation> registered) {
         this.endpoint = endpoint;
-        this.chooser = chooser;
-        this.registered = registered;
         this.machine = new LaneMachine(endpoint);
+        this.shapes = new Shapes(endpoint, chooser);
+        this.staging = new Staging(registered);
     }
 
     /** Number of the operation that was begun last. */
@@ -85,21 +73,21 @@ public final class Execution {
 
     /** Runs a call to its end on this thread. */
     public void run(Call call) {
-        if (planCalls != null && beginPlan(call)) {
-            runPlan();
+        if (planCalls != null && beginPlan(planCalls, call)) {
+            planCalls.run();
             return;
         }
         Program again = call.again;
-        if (again != null && call.againStages == stages) {
-            runAgain(call, again, java.util.Objects.requireNonNull(call.shape));
+        if (again != null && call.againStages == staging.version()) {
+            runAgain(call, again, Objects.requireNonNull(call.shape));
         } else if (call.isPairwise()) {
             publish(call, Signature.meta(call), digest(call));
-            prepareAgreement(call);
-            runRounds(agreement, configure(agreement, shapeOf(agreement)));
-            finishAgreement(call);
-            runRounds(call, configure(call, shapeOf(call)));
+            Call first = agreement.about(call, endpoint.size);
+            runRounds(first, configure(first, shapes.of(first)));
+            agreement.finish(call);
+            runRounds(call, configure(call, shapes.of(call)));
         } else {
-            Shape shape = shapeOf(call);
+            Shape shape = shapes.of(call);
             publish(call, shape.meta, shape.digest);
             runRounds(call, configure(call, shape));
         }
@@ -114,7 +102,7 @@ public final class Execution {
             awaitPeers(program);
         }
         if (call.isInputStaged()) {
-            inputBase(call, shape, 0, true);
+            staging.load(call, shape, 0);
         }
         long[] bound = program.bind(endpoint, call.againInput, call.againOutput)[0];
         if (program.template != Templates.NONE) {
@@ -124,7 +112,7 @@ public final class Execution {
         }
         endpoint.finishLaunch(program);
         if (call.isOutputStaged()) {
-            storeOutput(call, shape, program, 0, call.againOutput);
+            staging.store(call, shape, program, 0, call.againOutput);
         }
         requireAgreement(shape);
     }
@@ -162,13 +150,13 @@ public final class Execution {
             }
             finish(program);
             if (outputStaged) {
-                storeOutput(call, shape, program, round, output);
+                staging.store(call, shape, program, round, output);
             }
             if (program.singleLane && !program.reachesPeers && shape.rounds == 1 && call.mayRunAgain()) {
                 call.again = program;
                 call.againInput = input;
                 call.againOutput = output;
-                call.againStages = stages;
+                call.againStages = staging.version();
             }
         }
         requireAgreement(shape);
@@ -231,7 +219,7 @@ public final class Execution {
     /** From now on a plan of a file serves calls with messages of these lengths, as far as it can. All ranks do this together. */
     public void use(PlanContext context, long minBytes, long maxBytes) {
         if (planCalls == null) {
-            planCalls = new PlanCalls();
+            planCalls = new PlanCalls(endpoint);
         }
         planCalls.add(context, minBytes, maxBytes);
     }
@@ -241,92 +229,35 @@ public final class Execution {
         if (forgetPlans) {
             planCalls = null;
         }
-        java.util.Arrays.fill(shapes, null);
-        lastShape = null;
-        generation++;
-        stages++;
+        shapes.forget();
+        staging.forget();
     }
 
     /** Starts a call that a plan of a file serves; false if none does. */
-    private boolean beginPlan(Call call) {
-        PlanCalls.Used used = java.util.Objects.requireNonNull(planCalls).find(call);
-        if (used == null) {
+    private boolean beginPlan(PlanCalls plans, Call call) {
+        if (!plans.serves(call)) {
             return false;
         }
-        call.planned(used.digest());
         publish(call, Signature.meta(call), digest(call));
-        planned = used;
-        if (used.context().reachesPeers()) {
-            // A number of its own, by which peers see whether this rank has left; but never the one at which flags
-            // wrap.
-            if ((int) (endpoint.launch + 1) != 0) {
-                endpoint.launch++;
-            }
-            endpoint.peerBuffers.reach();
-            VarHandle.fullFence();
-            if (endpoint.board.isAborted()) {
-                throw endpoint.stall.failure();
-            }
-        }
-        this.call = call;
-        used.call().begin(call);
+        plans.begin();
         return true;
-    }
-
-    private void runPlan() {
-        int idle = 0;
-        while (true) {
-            int moved = advancePlan();
-            if (moved == DONE) {
-                return;
-            }
-            if (moved == MOVED) {
-                idle = 0;
-            } else if (++idle > endpoint.spins) {
-                endpoint.stall.pause();
-            } else {
-                Thread.onSpinWait();
-            }
-        }
-    }
-
-    private int advancePlan() {
-        PlanCalls.Used used = java.util.Objects.requireNonNull(planned);
-        int moved = used.call().advance();
-        if (moved == MOVED) {
-            endpoint.stall.progressed();
-        }
-        if (moved != DONE) {
-            return moved;
-        }
-        Call done = java.util.Objects.requireNonNull(call);
-        planned = null;
-        call = null;
-        if (used.context().reachesPeers()) {
-            endpoint.heardFromAll = endpoint.launch;
-            endpoint.board.publishFinished(endpoint.launch);
-            endpoint.peerBuffers.finished();
-        }
-        endpoint.stall.requireAgreement(Signature.meta(done), done.count(), done.extra());
-        done.unplanned();
-        return DONE;
     }
 
     /** Starts a call that {@link #advance} then moves. */
     public void begin(Call call) {
-        if (planCalls != null && beginPlan(call)) {
+        if (planCalls != null && beginPlan(planCalls, call)) {
             return;
         }
         program = null;
         round = 0;
         if (call.isPairwise()) {
             publish(call, Signature.meta(call), digest(call));
-            prepareAgreement(call);
+            Call first = agreement.about(call, endpoint.size);
             afterAgreement = call;
-            this.call = agreement;
-            this.shape = configure(agreement, shapeOf(agreement));
+            this.call = first;
+            this.shape = configure(first, shapes.of(first));
         } else {
-            Shape found = shapeOf(call);
+            Shape found = shapes.of(call);
             publish(call, found.meta, found.digest);
             this.call = call;
             this.shape = configure(call, found);
@@ -339,15 +270,15 @@ public final class Execution {
      * @return {@link #DONE}, {@link #MOVED} or {@link #BLOCKED}
      */
     public int advance() {
-        if (planned != null) {
-            int moved = advancePlan();
+        if (planCalls != null && planCalls.isServing()) {
+            int moved = planCalls.advance();
             if (moved == BLOCKED) {
                 endpoint.stall.check();
             }
             return moved;
         }
-        Call call = java.util.Objects.requireNonNull(this.call);
-        Shape shape = java.util.Objects.requireNonNull(this.shape);
+        Call call = Objects.requireNonNull(this.call);
+        Shape shape = Objects.requireNonNull(this.shape);
         boolean inputStaged = call.isInputStaged();
         boolean outputStaged = call.isOutputStaged();
         Program program = this.program;
@@ -384,7 +315,7 @@ public final class Execution {
         }
         finish(program);
         if (outputStaged) {
-            storeOutput(call, shape, program, round, output);
+            staging.store(call, shape, program, round, output);
         }
         this.program = null;
         round++;
@@ -394,10 +325,10 @@ public final class Execution {
         if (afterAgreement != null) {
             Call agreed = afterAgreement;
             afterAgreement = null;
-            finishAgreement(agreed);
+            agreement.finish(agreed);
             round = 0;
             this.call = agreed;
-            this.shape = configure(agreed, shapeOf(agreed));
+            this.shape = configure(agreed, shapes.of(agreed));
             return MOVED;
         }
         this.call = null;
@@ -421,18 +352,6 @@ public final class Execution {
         return true;
     }
 
-    private static final int WAITING = 0;
-    private static final int ENTERING = 1;
-    private static final int RUNNING = 2;
-    private static final int LEAVING = 3;
-
-    /** The call is over. */
-    public static final int DONE = 2;
-    /** Something happened; more may at once. */
-    public static final int MOVED = 1;
-    /** Nothing can happen before a peer does something. */
-    public static final int BLOCKED = 0;
-
     /** Announces an operation that this executor does not run itself, so that peers see where this rank is. */
     public void announce(Call call) {
         publish(call, Signature.meta(call), digest(call));
@@ -447,19 +366,6 @@ public final class Execution {
 
     private static int digest(Call call) {
         return Signature.digest(Signature.meta(call), call.count(), call.extra());
-    }
-
-    private Shape shapeOf(Call call) {
-        Shape shape = call.shape;
-        if (shape == null || shape.generation != generation) {
-            shape = lastShape;
-            if (shape == null || !shape.matches(call)) {
-                shape = findShape(call);
-                lastShape = shape;
-            }
-            call.shape = call.isPairwise() ? null : shape;
-        }
-        return shape;
     }
 
     /**
@@ -480,24 +386,6 @@ public final class Execution {
         return shape;
     }
 
-    /**
-     * Where counts are known only pair by pair, ranks first agree on the longest, so that all make the same number of launches.
-     */
-    private void prepareAgreement(Call call) {
-        if (agreedLength.byteSize() == 0) {
-            agreedLength = Arena.ofAuto().allocate(64, 64);
-        }
-        agreement.of(Collective.ALL_REDUCE, DataType.INT64, ReduceOp.MAX, 0, 1);
-        agreement.input().setAddress(agreedLength.address(), 8);
-        agreement.output().setAddress(agreedLength.address(), 8);
-        agreement.uniform(endpoint.size);
-        Memory.putLong(agreedLength.address(), call.geometry().longest());
-    }
-
-    private void finishAgreement(Call call) {
-        call.longestBytes(Memory.getLong(agreedLength.address()));
-    }
-
     private long aux(ReduceOp op, Shape shape) {
         return switch (op.kind()) {
             case AVG -> endpoint.size;
@@ -512,23 +400,6 @@ public final class Execution {
             return (long) scalar;
         }
         return type == DataType.FLOAT64 ? Double.doubleToRawLongBits(scalar) : Float.floatToRawIntBits((float) scalar);
-    }
-
-    private Shape findShape(Call call) {
-        long hash = Signature.mix(call.count() * 31
-                + call.collective().ordinal()
-                + ((long) call.type().ordinal() << 8)
-                + ((long) call.root() << 16)
-                + (call.isRegistered() ? 1L << 62 : 0)
-                + (call.op() == null ? 0 : (call.op().kind().ordinal() + 1L) << 32));
-        int slot = (int) hash & (SHAPES - 1);
-        Shape shape = shapes[slot];
-        if (shape == null || !shape.matches(call)) {
-            shape = new Shape(call, chooser.apply(call), endpoint);
-            shape.generation = generation;
-            shapes[slot] = shape;
-        }
-        return shape;
     }
 
     private void awaitPeers(Program program) {
@@ -559,79 +430,18 @@ public final class Execution {
     }
 
     private long inputBase(Call call, Shape shape, long round, boolean staged) {
-        Operand operand = call.input();
-        if (!staged) {
-            return operand.address() + round * shape.window;
-        }
-        Geometry blocks = call.geometry();
-        long stride = shape.stageStride();
-        long stage = inputStage(shape, stride * blocks.inputBlocks());
-        long start = round * shape.window;
-        for (int block = 0; block < blocks.inputBlocks(); block++) {
-            long bytes = Math.clamp(blocks.inputBytes(block) - start, 0, shape.window);
-            long from = blocks.inputOffset(block) + start;
-            for (long done = 0; done < bytes; done += STAGE_PIECE) {
-                operand.load(from + done, stage + block * stride + done, Math.min(STAGE_PIECE, bytes - done));
-            }
-        }
-        return stage;
-    }
-
-    /** Staged input is what peers reach, too: an all-to-all in place must not have its input overwritten before all have read it. */
-    private long inputStage(Shape shape, long bytes) {
-        if (shape.plan.reach() == Reach.OWN) {
-            inputStage = grow(inputStage, bytes);
-            return inputStage.address();
-        }
-        Allocation stage = reachableStage;
-        if (stage == null || stage.memory().byteSize() < bytes) {
-            close();
-            stage = registered.apply(Memory.roundUp(Math.max(bytes, 4096), 4096));
-            reachableStage = stage;
-        }
-        return stage.memory().address();
-    }
-
-    /** Frees memory that peers can reach, when none does. */
-    void close() {
-        Allocation stage = reachableStage;
-        reachableStage = null;
-        if (stage != null) {
-            stage.free();
-        }
+        return staged ? staging.load(call, shape, round) : call.input().address() + round * shape.window;
     }
 
     private long outputBase(Call call, Shape shape, long round, boolean staged, long input) {
         if (call.isInPlace()) {
             return input;
         }
-        if (!staged) {
-            return call.output().address() + round * shape.window;
-        }
-        outputStage = grow(outputStage, shape.stageStride() * call.geometry().outputBlocks());
-        return outputStage.address();
+        return staged ? staging.output(call, shape) : call.output().address() + round * shape.window;
     }
 
-    private void storeOutput(Call call, Shape shape, Program program, long round, long stage) {
-        Geometry blocks = call.geometry();
-        long stride = shape.stageStride();
-        long start = round * shape.window;
-        for (int block = 0; block < blocks.outputBlocks(); block++) {
-            if (program.writesOutput[block]) {
-                long bytes = Math.clamp(blocks.outputBytes(block) - start, 0, shape.window);
-                long to = blocks.outputOffset(block) + start;
-                for (long done = 0; done < bytes; done += STAGE_PIECE) {
-                    call.output().store(to + done, stage + block * stride + done, Math.min(STAGE_PIECE, bytes - done));
-                }
-            }
-        }
-    }
-
-    private MemorySegment grow(MemorySegment stage, long bytes) {
-        if (stage.byteSize() >= bytes && stage.address() != 0) {
-            return stage;
-        }
-        stages++;
-        return Arena.ofAuto().allocate(Memory.roundUp(Math.max(bytes, 4096), 4096), 4096);
+    /** Frees memory that peers can reach, when none does. */
+    void close() {
+        staging.close();
     }
 }
