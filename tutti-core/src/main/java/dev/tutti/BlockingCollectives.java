@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The collectives that return when they are done. */
-abstract sealed class BlockingCollectives extends PreparedCollectives permits Communicator {
+abstract sealed class BlockingCollectives extends PreparedCollectives permits ByteCollectives {
     BlockingCollectives(World world, Member member, long timeoutNanos) {
         super(world, member, timeoutNanos);
     }

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several buffers as one operation; bytes of which only one rank knows how many there are. */
@@ -106,9 +107,10 @@ class ListsAndBytesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 5})
-    void shouldMoveBytesOfUnknownLength(int ranks) {
-        World.local(ranks).run(comm -> {
+    @CsvSource({"1, false", "2, false", "3, true", "5, false"})
+    void shouldMoveBytesOfUnknownLength(int ranks, boolean virtual) {
+        World.Local world = World.local(ranks);
+        (virtual ? world.virtualThreads() : world).run(comm -> {
             int rank = comm.rank();
             for (int round = 0; round < 4; round++) {
                 int now = round;
