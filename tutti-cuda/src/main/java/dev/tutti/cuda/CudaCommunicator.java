@@ -1,8 +1,9 @@
 package dev.tutti.cuda;
 
-import dev.tutti.ReduceOp;
+import dev.tutti.Communicator;
 import dev.tutti.cuda.driver.Streams;
-import java.util.Objects;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -10,10 +11,11 @@ import org.jspecify.annotations.Nullable;
  * One rank's part of a {@link CudaWorld}. A call returns when it is in this rank's stream, which is when all ranks have made it;
  * what comes after it in the stream sees its result. One thread per rank, or a {@link CudaGroup} for several ranks of one thread.
  */
-public final class CudaCommunicator {
+public final class CudaCommunicator extends DeviceCommunicator {
     private final CudaWorld world;
     private final int rank;
     private final AtomicLong numbers = new AtomicLong();
+    private volatile @Nullable Communicator host;
     private volatile @Nullable CudaStream own;
     private volatile @Nullable CudaStream stream;
     private long ready;
@@ -23,22 +25,24 @@ public final class CudaCommunicator {
         this.rank = rank;
     }
 
-    /**
-     * Who this is.
-     *
-     * @return from 0
-     */
+    @Override
+    public Backend backend() {
+        return Backend.FUSED;
+    }
+
+    @Override
     public int rank() {
         return rank;
     }
 
-    /**
-     * How many ranks there are.
-     *
-     * @return at least 1
-     */
+    @Override
     public int size() {
         return world.size();
+    }
+
+    @Override
+    public CudaDevice device() {
+        return world.device();
     }
 
     /**
@@ -50,11 +54,7 @@ public final class CudaCommunicator {
         return world;
     }
 
-    /**
-     * The stream that calls go into: one of this rank's own unless {@link #useStream} said otherwise.
-     *
-     * @return the stream
-     */
+    @Override
     public CudaStream stream() {
         CudaStream known = stream;
         return known != null ? known : ownStream();
@@ -84,12 +84,12 @@ public final class CudaCommunicator {
         return this;
     }
 
-    /**
-     * Makes a call.
-     *
-     * @param call this rank's part
-     * @return what to wait for
-     */
+    @Override
+    void check(CudaCall call) {
+        world.check(rank, call);
+    }
+
+    @Override
     public CudaWork start(CudaCall call) {
         world.check(rank, call);
         CudaStream on = stream();
@@ -100,6 +100,13 @@ public final class CudaCommunicator {
         long number = numbers.incrementAndGet();
         Round round = world.post(number, new Round.Post(rank, call, on, isAlone() ? 0 : ready(on)));
         return finish(round, call, on);
+    }
+
+    @Override
+    public CudaWork startAll(List<CudaCall> calls) {
+        CudaGroup group = world.group();
+        calls.forEach(call -> group.add(this, call));
+        return group.run();
     }
 
     /** Waits until a round is launched, and for it in the stream. */
@@ -136,130 +143,42 @@ public final class CudaCommunicator {
         return world.size() == 1;
     }
 
-    /**
-     * Resolves a call once, to be run many times on the same buffers.
-     *
-     * @param call this rank's part
-     * @return the call, ready
-     */
-    public CudaPrepared prepare(CudaCall call) {
-        world.check(rank, call);
-        return new CudaPrepared(this, Objects.requireNonNull(call, "call"));
+    /** Notes whose rank this is, so that it can be split; the communicator closes with this. */
+    CudaCommunicator joinedBy(Communicator ranks) {
+        host = ranks;
+        return this;
     }
 
-    /**
-     * Reduces in place on all ranks.
-     *
-     * @param buffer this rank's elements, then the result
-     * @param op how to reduce
-     * @return what to wait for
-     */
-    public CudaWork allReduce(CudaBuffer buffer, ReduceOp op) {
-        return start(CudaCall.allReduce(buffer, buffer, op));
+    @Override
+    public Optional<DeviceCommunicator> split(int color, int key) {
+        Communicator ranks = host;
+        if (ranks == null) {
+            throw new UnsupportedOperationException(
+                    "ranks of CudaWorld.open cannot be split: they have no way to talk but"
+                            + " through the device; use DeviceCommunicator.open");
+        }
+        return ranks.splitOptional(color, key).map(some -> Opening.joinFused(some, world.device()));
     }
 
-    /**
-     * Reduces on all ranks.
-     *
-     * @param in this rank's elements
-     * @param out the result
-     * @param op how to reduce
-     * @return what to wait for
-     */
-    public CudaWork allReduce(CudaBuffer in, CudaBuffer out, ReduceOp op) {
-        return start(CudaCall.allReduce(in, out, op));
+    @Override
+    public void abort(String reason) {
+        world.abort("by rank " + rank + ": " + reason);
     }
 
-    /**
-     * Reduces to the root.
-     *
-     * @param in this rank's elements
-     * @param out the result; needed at the root only
-     * @param op how to reduce
-     * @param root who gets it
-     * @return what to wait for
-     */
-    public CudaWork reduce(CudaBuffer in, @Nullable CudaBuffer out, ReduceOp op, int root) {
-        return start(CudaCall.reduce(in, out, op, root));
+    /** Ends this rank's part. The world of {@link DeviceCommunicator#open} ends with the last of its ranks. */
+    @Override
+    public void close() {
+        Communicator ranks = host;
+        if (ranks != null) {
+            host = null;
+            closeStaging();
+            ranks.close();
+            world.leave();
+        }
     }
 
-    /**
-     * Gives everybody the root's elements.
-     *
-     * @param buffer the root's elements, and where the others get them
-     * @param root who has them
-     * @return what to wait for
-     */
-    public CudaWork broadcast(CudaBuffer buffer, int root) {
-        return start(CudaCall.broadcast(buffer, root));
-    }
-
-    /**
-     * Gives everybody everybody's elements.
-     *
-     * @param in this rank's elements
-     * @param out one block per rank
-     * @return what to wait for
-     */
-    public CudaWork allGather(CudaBuffer in, CudaBuffer out) {
-        return start(CudaCall.allGather(in, out));
-    }
-
-    /**
-     * Gives each rank its block of the reduction.
-     *
-     * @param in one block per rank
-     * @param out one block
-     * @param op how to reduce
-     * @return what to wait for
-     */
-    public CudaWork reduceScatter(CudaBuffer in, CudaBuffer out, ReduceOp op) {
-        return start(CudaCall.reduceScatter(in, out, op));
-    }
-
-    /**
-     * Gives each rank its block of every rank.
-     *
-     * @param in one block per rank
-     * @param out one block per rank
-     * @return what to wait for
-     */
-    public CudaWork allToAll(CudaBuffer in, CudaBuffer out) {
-        return start(CudaCall.allToAll(in, out));
-    }
-
-    /**
-     * Sends elements.
-     *
-     * @param buffer the elements
-     * @param to who gets them
-     * @return what to wait for
-     */
-    public CudaWork send(CudaBuffer buffer, int to) {
-        return start(CudaCall.send(buffer, to));
-    }
-
-    /**
-     * Receives elements.
-     *
-     * @param buffer where they go
-     * @param from who sends them
-     * @return what to wait for
-     */
-    public CudaWork receive(CudaBuffer buffer, int from) {
-        return start(CudaCall.receive(buffer, from));
-    }
-
-    /**
-     * Orders the ranks' streams: what comes after it in any comes after what was before it in every one.
-     *
-     * @return what to wait for
-     */
-    public CudaWork barrier() {
-        return start(CudaCall.barrier());
-    }
-
-    synchronized void close() {
+    synchronized void closeMemory() {
+        closeStaging();
         if (ready != 0) {
             world.events().give(ready);
             ready = 0;
@@ -267,10 +186,5 @@ public final class CudaCommunicator {
         if (own != null) {
             own.close();
         }
-    }
-
-    @Override
-    public String toString() {
-        return "rank " + rank + " of " + world.size() + " on " + world.device();
     }
 }

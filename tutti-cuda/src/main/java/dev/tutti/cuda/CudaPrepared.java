@@ -5,10 +5,10 @@ package dev.tutti.cuda;
  * not worked out again either.
  */
 public final class CudaPrepared {
-    private final CudaCommunicator communicator;
+    private final DeviceCommunicator communicator;
     private final CudaCall call;
 
-    CudaPrepared(CudaCommunicator communicator, CudaCall call) {
+    CudaPrepared(DeviceCommunicator communicator, CudaCall call) {
         this.communicator = communicator;
         this.call = call;
     }

@@ -25,20 +25,29 @@ public final class CudaWork implements DeviceWork {
 
     private static final int SPINS = 2000;
     private static final long PARK_NANOS = 20_000;
+    private static final int PARKS_PER_LOOK = 16;
 
     private final @Nullable Completion completion;
     private final Notice notice;
     private final long timeoutNanos;
     private final String what;
-    private final @Nullable Runnable late;
+    private final @Nullable Watch watch;
+
+    /** What else somebody who waits looks at. */
+    interface Watch {
+        /** Throws if there is no use in waiting any longer. */
+        void look();
+
+        /** A deadline has passed: ends what is going on, and says why it was not over, as far as that is known. */
+        String late();
+    }
 
     CudaWork(@Nullable Completion completion, Notice notice, long timeoutNanos, String what) {
         this(completion, notice, timeoutNanos, what, null);
     }
 
-    /** With something to do when a deadline passes, before that is thrown. */
-    CudaWork(@Nullable Completion completion, Notice notice, long timeoutNanos, String what, @Nullable Runnable late) {
-        this.late = late;
+    CudaWork(@Nullable Completion completion, Notice notice, long timeoutNanos, String what, @Nullable Watch watch) {
+        this.watch = watch;
         this.completion = completion;
         this.notice = notice;
         this.timeoutNanos = timeoutNanos;
@@ -72,13 +81,15 @@ public final class CudaWork implements DeviceWork {
             if (deadline == 0) {
                 deadline = now + nanos;
             } else if (now - deadline > 0) {
-                if (late != null) {
-                    late.run();
-                }
                 throw new CollectiveTimeoutException(
-                        what + " is in its streams but not over after " + Duration.ofNanos(nanos)
-                                + ": a rank has not come, something before it in a stream does not end, or the device is busy",
+                        what + " is in its streams but not over after " + Duration.ofNanos(nanos) + ": "
+                                + (watch != null
+                                        ? watch.late()
+                                        : "something before it in a stream does not end, or the device is busy"),
                         null);
+            }
+            if (watch != null && spins % PARKS_PER_LOOK == 0) {
+                watch.look();
             }
             if (Thread.interrupted()) {
                 Thread.currentThread().interrupt();

@@ -45,6 +45,9 @@ public final class CudaWorld implements AutoCloseable {
 
     private volatile @Nullable RuntimeException aborted;
     private volatile boolean closed;
+    /** Ranks that have left; only those of {@link DeviceCommunicator#open} do. */
+    private int left;
+
     private volatile CudaWork.Notice notice = CudaWork.Notice.POLL;
 
     private CudaWorld(CudaDevice device, int size, Duration timeout) {
@@ -326,6 +329,17 @@ public final class CudaWorld implements AutoCloseable {
                 + " have come, ranks " + absent + " have not; see what these are doing, or give a longer timeout";
     }
 
+    /** A rank is done; the last one ends the world. */
+    void leave() {
+        boolean last;
+        synchronized (this) {
+            last = ++left == size;
+        }
+        if (last) {
+            close();
+        }
+    }
+
     /** Ends the world: ranks that still wait for others get an error. Memory and streams of callers stay theirs. */
     @Override
     public void close() {
@@ -345,7 +359,7 @@ public final class CudaWorld implements AutoCloseable {
         synchronized (outstanding) {
             captured.forEach(events::give);
         }
-        communicators.forEach(CudaCommunicator::close);
+        communicators.forEach(CudaCommunicator::closeMemory);
         events.close();
     }
 }

@@ -1,42 +1,50 @@
 package dev.tutti.cuda;
 
-import dev.tutti.Collective;
 import dev.tutti.CollectiveTimeoutException;
-import dev.tutti.DataType;
+import dev.tutti.Communicator;
 import dev.tutti.TuttiException;
 import dev.tutti.cuda.nccl.Nccl;
 import dev.tutti.cuda.nccl.NcclCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.IntSupplier;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rank that talks to the others through NCCL: ranks of several devices, processes and hosts, and of other programs that use
- * NCCL. Takes the same {@link CudaCall}s. It never blocks inside NCCL: what does not come about in time is aborted and thrown.
+ * A rank that talks to the others through NCCL: ranks of several devices, processes and hosts. {@link DeviceCommunicator#open} makes
+ * one of a Tutti communicator, which then knows who is missing; {@link #open} makes one of an id, for ranks some of which are other
+ * programs. It never blocks inside NCCL: what does not come about in time is aborted and thrown.
  *
  * {@snippet :
  * byte[] id = rank == 0 ? NcclCommunicator.newId() : received;      // 128 bytes, to every rank
  * try (NcclCommunicator comm = NcclCommunicator.open(device, ranks, id, rank, Duration.ofSeconds(30))) {
- *     comm.start(CudaCall.allReduce(x, x, ReduceOp.SUM)).await();
+ *     comm.allReduce(x, ReduceOp.SUM).await();
  * }
  * }
  *
  * <p>Arithmetic is NCCL's. It has no 16-bit integers and no bitwise operators; such reductions are refused.
  */
-public final class NcclCommunicator implements AutoCloseable {
-    private static final int CONFIG_BYTES = 48;
-    private static final int CONFIG_MAGIC = 0xCAFEBEEF;
-    private static final int CONFIG_VERSION = 21800;
-    private static final int UNDEFINED = Integer.MIN_VALUE;
-    private static final int NO_COLOUR = -1;
-    private static final VarHandle HANDLE = ValueLayout.JAVA_LONG.varHandle();
+public final class NcclCommunicator extends DeviceCommunicator {
+    /** Looks at NCCL's state and at the other ranks while one waits. */
+    private final CudaWork.Watch watch = new CudaWork.Watch() {
+        @Override
+        public void look() {
+            requireHealthy();
+        }
+
+        @Override
+        public String late() {
+            String who = missing();
+            breakOff("rank " + rank + " waited too long: " + who);
+            return who;
+        }
+    };
 
     private final CudaDevice device;
     private final int generation;
@@ -46,10 +54,13 @@ public final class NcclCommunicator implements AutoCloseable {
     private final CudaStream stream;
     private final EventPool events;
     private final NcclOperations operations;
+    private final @Nullable Board board;
     private long handle;
-    private @Nullable RuntimeException broken;
+    private long number;
+    private volatile @Nullable RuntimeException broken;
 
-    private NcclCommunicator(CudaDevice device, int rank, int size, long handle, long timeoutNanos) {
+    private NcclCommunicator(
+            CudaDevice device, int rank, int size, long handle, long timeoutNanos, @Nullable Board board) {
         this.device = device;
         this.generation = device.generation();
         this.rank = rank;
@@ -59,6 +70,7 @@ public final class NcclCommunicator implements AutoCloseable {
         this.stream = device.stream();
         this.events = new EventPool(device);
         this.operations = new NcclOperations(this);
+        this.board = board;
     }
 
     /**
@@ -91,72 +103,93 @@ public final class NcclCommunicator implements AutoCloseable {
             throw new IllegalArgumentException("an id has " + Nccl.ID_BYTES + " bytes, got " + id.length);
         }
         Objects.checkIndex(rank, ranks);
-        device.enter();
+        return open(device, ranks, id, rank, timeout.toNanos(), null);
+    }
+
+    /** The ranks of a communicator of Tutti's, which is this one's from now on. */
+    static NcclCommunicator join(Communicator ranks, CudaDevice device) {
+        byte[] id = new byte[0];
+        RuntimeException failure = null;
+        try {
+            requireAvailable();
+            id = ranks.rank() == 0 ? newId() : id;
+        } catch (RuntimeException cannot) {
+            failure = cannot;
+        }
+        // Everybody learns of a rank that cannot, instead of waiting for it.
+        long[] able = new long[ranks.size()];
+        ranks.allGather(new long[] {failure == null ? 1 : 0}, able);
+        if (failure != null) {
+            throw failure;
+        }
+        for (int each = 0; each < able.length; each++) {
+            if (able[each] == 0) {
+                throw new UnsupportedOperationException("rank " + each + " cannot use NCCL; it says why");
+            }
+        }
+        id = ranks.broadcastBytes(ranks.rank() == 0 ? id : null, 0);
+        Board board = new Board(ranks);
+        return open(
+                device, ranks.size(), id, ranks.rank(), Opening.timeout(ranks).toNanos(), board);
+    }
+
+    private static NcclCommunicator open(
+            CudaDevice device, int ranks, byte[] id, int rank, long timeoutNanos, @Nullable Board board) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment idMemory = arena.allocate(Nccl.ID_BYTES, 8).copyFrom(MemorySegment.ofArray(id));
             MemorySegment made = arena.allocate(ValueLayout.JAVA_LONG);
-            long config = config(arena);
-            return join(
+            long config = NcclJoining.config(arena);
+            return joined(
                     device,
                     rank,
                     ranks,
-                    timeout.toNanos(),
+                    timeoutNanos,
+                    board,
                     "ncclCommInitRankConfig",
                     made,
-                    () -> Nccl.initRank(made.address(), ranks, idMemory, rank, config));
+                    to -> Nccl.initRank(to.address(), ranks, idMemory, rank, config));
         }
     }
 
-    private static NcclCommunicator join(
+    private static NcclCommunicator joined(
             CudaDevice device,
             int rank,
             int ranks,
             long timeoutNanos,
+            @Nullable Board board,
             String call,
             MemorySegment made,
-            IntSupplier start) {
-        int code = start.getAsInt();
-        if (code != 0 && code != Nccl.IN_PROGRESS) {
-            throw Nccl.failure(code, call, "rank " + rank + " of " + ranks);
+            ToIntFunction<MemorySegment> begin) {
+        device.enter();
+        if (board != null) {
+            board.come(1);
         }
-        // Another thread of NCCL's may write the handle later.
-        long handle = (long) HANDLE.getVolatile(made, 0L);
-        long deadline = System.nanoTime() + timeoutNanos;
-        while (handle == 0 || (code = NcclCalls.asyncError(handle)) == Nccl.IN_PROGRESS) {
-            if (System.nanoTime() - deadline > 0) {
-                if (handle != 0) {
-                    NcclCalls.abort(handle);
+        NcclJoining.Watch watch = new NcclJoining.Watch() {
+            @Override
+            public void look() {
+                if (board != null) {
+                    board.requireAll();
                 }
-                throw new CollectiveTimeoutException(
-                        "rank " + rank + " of " + ranks + " on " + device + " waited " + Duration.ofNanos(timeoutNanos)
-                                + " in " + call + ": not all " + ranks + " ranks have come with this id; see what the"
-                                + " others are doing, or give a longer timeout",
-                        null);
             }
-            LockSupport.parkNanos(100_000);
-            handle = (long) HANDLE.getVolatile(made, 0L);
-        }
-        if (code != 0) {
-            NcclCalls.abort(handle);
-            throw Nccl.failure(code, call, "rank " + rank + " of " + ranks);
-        }
-        return new NcclCommunicator(device, rank, ranks, handle, timeoutNanos);
-    }
 
-    /** The structure of version 2.18, which later versions read as far as it goes. */
-    private static long config(Arena arena) {
-        MemorySegment config = arena.allocate(CONFIG_BYTES, 8);
-        config.set(ValueLayout.JAVA_LONG, 0, CONFIG_BYTES);
-        config.set(ValueLayout.JAVA_INT, 8, CONFIG_MAGIC);
-        config.set(ValueLayout.JAVA_INT, 12, CONFIG_VERSION);
-        config.set(ValueLayout.JAVA_INT, 16, 0); // does not block
-        for (int at = 20; at < 32; at += 4) {
-            config.set(ValueLayout.JAVA_INT, at, UNDEFINED);
+            @Override
+            public String missing() {
+                return board != null ? board.whoIsMissing(1) : "not all " + ranks + " ranks have come with this id";
+            }
+        };
+        String who = "rank " + rank + " of " + ranks + " on " + device;
+        try {
+            long handle = NcclJoining.join(who, timeoutNanos, call, made, watch, () -> begin.applyAsInt(made));
+            NcclCommunicator comm = new NcclCommunicator(device, rank, ranks, handle, timeoutNanos, board);
+            comm.number = 1;
+            return comm;
+        } catch (RuntimeException failed) {
+            if (board != null) {
+                board.abort(who + " could not join through NCCL: " + failed.getMessage());
+                board.close();
+            }
+            throw failed;
         }
-        config.set(ValueLayout.JAVA_LONG, 32, 0);
-        config.set(ValueLayout.JAVA_INT, 40, UNDEFINED);
-        config.set(ValueLayout.JAVA_INT, 44, UNDEFINED);
-        return config.address();
     }
 
     private static void requireAvailable() {
@@ -166,34 +199,28 @@ public final class NcclCommunicator implements AutoCloseable {
         }
     }
 
-    /**
-     * Who this is.
-     *
-     * @return from 0
-     */
+    @Override
+    public Backend backend() {
+        return Backend.NCCL;
+    }
+
+    @Override
     public int rank() {
         return rank;
     }
 
-    /**
-     * How many ranks there are.
-     *
-     * @return at least 1
-     */
+    @Override
     public int size() {
         return size;
     }
 
-    /**
-     * The stream that calls go into.
-     *
-     * @return this rank's own
-     */
+    @Override
     public CudaStream stream() {
         return stream;
     }
 
-    CudaDevice device() {
+    @Override
+    public CudaDevice device() {
         return device;
     }
 
@@ -201,108 +228,150 @@ public final class NcclCommunicator implements AutoCloseable {
         return handle;
     }
 
-    /**
-     * Makes a call.
-     *
-     * @param call this rank's part
-     * @return what to wait for
-     */
+    @Override
+    void check(CudaCall call) {
+        requireUsable();
+        call.check(rank, size);
+        call.requireOpen();
+        operations.requirePossible(call);
+    }
+
+    @Override
     public CudaWork start(CudaCall call) {
         return startAll(List.of(call));
     }
 
-    /**
-     * Makes calls that run together: none waits for another of the same list.
-     *
-     * @param calls this rank's parts
-     * @return what to wait for: the end of all
-     */
+    @Override
     public CudaWork startAll(List<CudaCall> calls) {
-        requireUsable();
-        for (CudaCall call : calls) {
-            call.check(rank, size);
-            call.requireOpen();
-            operations.requirePossible(call);
-        }
+        calls.forEach(this::check);
         stream.enter();
+        number++;
+        if (board != null) {
+            board.come(number);
+        }
         operations.run(calls);
         return new CudaWork(
                 new Completion(device, events, stream.handle()),
                 CudaWork.Notice.POLL,
                 timeoutNanos,
-                "rank " + rank + "'s " + calls + " through NCCL",
-                () -> breakOff("a deadline passed"));
+                who() + ", " + (calls.size() == 1 ? calls.getFirst() : calls) + " #" + number + " through NCCL",
+                watch);
     }
 
     /** Waits until NCCL has taken what it was given; a call that does not block may come back before. */
     void settle(int code, String what) {
         int now = code;
         long deadline = 0;
-        while (now == Nccl.IN_PROGRESS) {
-            long time = System.nanoTime();
-            if (deadline == 0) {
-                deadline = time + timeoutNanos;
-            } else if (time - deadline > 0) {
-                breakOff(what + " was not taken");
-                throw new CollectiveTimeoutException(
-                        "rank " + rank + " of " + size + " waited " + Duration.ofNanos(timeoutNanos) + " in " + what
-                                + ": a rank has not come",
-                        null);
+        for (int spins = 1; now == Nccl.IN_PROGRESS; spins++) {
+            if (spins % 64 == 0) {
+                long time = System.nanoTime();
+                if (deadline == 0) {
+                    deadline = time + timeoutNanos;
+                } else if (time - deadline > 0) {
+                    String who = watch.late();
+                    throw new CollectiveTimeoutException(
+                            who() + " waited " + Duration.ofNanos(timeoutNanos) + " in " + what + " for #" + number
+                                    + ": " + who,
+                            null);
+                }
+                requireHealthy();
+                LockSupport.parkNanos(20_000);
             }
             Thread.onSpinWait();
             now = NcclCalls.asyncError(handle);
         }
         if (now != 0) {
-            RuntimeException failure = Nccl.failure(now, what, "rank " + rank + " of " + size);
-            breakOff(what + " failed");
-            throw failure;
+            throw failed(now, what);
         }
     }
 
-    /**
-     * Makes communicators of the ranks that give the same colour; all ranks call it.
-     *
-     * @param colour not negative, or -1 to be in none
-     * @param key orders the ranks
-     * @return this rank's, or null
-     */
-    public @Nullable NcclCommunicator split(int colour, int key) {
+    private RuntimeException failed(int code, String what) {
+        RuntimeException failure = Nccl.failure(code, what, who() + ", #" + number);
+        breakOff(failure.getMessage());
+        return failure;
+    }
+
+    /** Throws if NCCL has noticed a failure, or another rank has failed or given up. */
+    private void requireHealthy() {
         requireUsable();
+        int code = NcclCalls.asyncError(handle);
+        if (code != 0 && code != Nccl.IN_PROGRESS) {
+            throw failed(code, "ncclCommGetAsyncError");
+        }
+        if (board != null) {
+            try {
+                board.requireAll();
+            } catch (RuntimeException cause) {
+                breakOff(cause.getMessage());
+                throw cause;
+            }
+        }
+    }
+
+    private String missing() {
+        try {
+            return board != null
+                    ? board.whoIsMissing(number)
+                    : "a rank has not come; NCCL does not say which (DeviceCommunicator.open would)";
+        } catch (RuntimeException failed) {
+            return String.valueOf(failed.getMessage());
+        }
+    }
+
+    private String who() {
+        return "rank " + rank + " of " + size + " on " + device;
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>NCCL divides what it has; nothing is connected anew where it can be kept.
+     */
+    @Override
+    public Optional<NcclCommunicator> split(int color, int key) {
+        requireUsable();
+        Optional<Communicator> some =
+                board == null ? Optional.empty() : board.ranks().splitOptional(color, key);
         // Who is in which is not for NCCL to say: ranks tell each other.
-        long[] all = operations.exchange(colour, key);
+        long[] all = operations.exchange(color, key);
         int members = 0;
         int place = 0;
         for (int each = 0; each < size; each++) {
-            if (all[2 * each] == colour) {
+            if (all[2 * each] == color) {
                 members++;
                 boolean before = all[2 * each + 1] < key || (all[2 * each + 1] == key && each < rank);
                 place += before ? 1 : 0;
             }
         }
         try (Arena arena = Arena.ofConfined()) {
+            long config = NcclJoining.config(arena);
             MemorySegment made = arena.allocate(ValueLayout.JAVA_LONG);
-            long config = config(arena);
             device.enter();
-            if (colour < 0) {
-                settle(NcclCalls.split(handle, NO_COLOUR, key, made.address(), config), "ncclCommSplit");
-                return null;
+            if (color < 0) {
+                settle(NcclCalls.split(handle, Communicator.NO_COLOR, key, made.address(), config), "ncclCommSplit");
+                return Optional.empty();
             }
-            return joinChild(place, members, "ncclCommSplit", made, () -> {
-                int code = NcclCalls.split(handle, colour, key, made.address(), config);
-                settle(code, "ncclCommSplit");
-                return 0;
-            });
+            return Optional.of(child(
+                    place,
+                    members,
+                    some.map(Board::new).orElse(null),
+                    "ncclCommSplit",
+                    made,
+                    to -> NcclCalls.split(handle, color, key, to.address(), config)));
         }
     }
 
     /**
-     * Makes a communicator without some ranks; those that stay call it. Needs NCCL 2.27.
+     * Makes a communicator without some ranks; those that stay call it. Needs NCCL 2.27. It does not know who is missing: the ranks
+     * that left belong to what would tell.
      *
      * @param excluded ranks that leave
      * @return this rank's new communicator
      */
     public NcclCommunicator shrink(int... excluded) {
-        requireUsable();
+        if (handle == 0) {
+            requireUsable();
+        }
         if (!Nccl.has("ncclCommShrink")) {
             throw new UnsupportedOperationException(
                     "NCCL " + Nccl.version() + " cannot shrink: 2.27 or later is needed");
@@ -314,25 +383,32 @@ public final class NcclCommunicator implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment made = arena.allocate(ValueLayout.JAVA_LONG);
             MemorySegment ranks = arena.allocateFrom(ValueLayout.JAVA_INT, excluded);
-            long config = config(arena);
+            long config = NcclJoining.config(arena);
             device.enter();
-            return joinChild(rank - before, size - excluded.length, "ncclCommShrink", made, () -> {
-                int code = NcclCalls.shrink(handle, ranks.address(), excluded.length, made.address(), config, 0);
-                settle(code, "ncclCommShrink");
-                return 0;
-            });
+            return child(
+                    rank - before,
+                    size - excluded.length,
+                    null,
+                    "ncclCommShrink",
+                    made,
+                    to -> NcclCalls.shrink(handle, ranks.address(), excluded.length, to.address(), config, 0));
         }
     }
 
-    private NcclCommunicator joinChild(int place, int members, String call, MemorySegment made, IntSupplier start) {
-        return join(device, place, members, timeoutNanos, call, made, start);
+    private NcclCommunicator child(
+            int place,
+            int members,
+            @Nullable Board childBoard,
+            String call,
+            MemorySegment made,
+            ToIntFunction<MemorySegment> begin) {
+        return joined(device, place, members, timeoutNanos, childBoard, call, made, to -> {
+            settle(begin.applyAsInt(to), call);
+            return 0;
+        });
     }
 
-    /**
-     * Ends everything on this communicator now. Other ranks notice by their deadlines.
-     *
-     * @param reason what later calls will say
-     */
+    @Override
     public void abort(String reason) {
         breakOff(reason);
     }
@@ -341,6 +417,9 @@ public final class NcclCommunicator implements AutoCloseable {
         if (broken == null) {
             broken = new TuttiException(
                     TuttiException.Category.BROKEN, "this NCCL communicator was aborted: " + reason, null);
+            if (board != null) {
+                board.abort(reason);
+            }
             if (handle != 0 && generation == device.generation()) {
                 device.enter();
                 NcclCalls.abort(handle);
@@ -357,52 +436,47 @@ public final class NcclCommunicator implements AutoCloseable {
         device.enter(generation, "this NCCL communicator");
     }
 
-    /** The elements as NCCL numbers them; moving needs no type. */
-    static int type(DataType type) {
-        return type.number();
-    }
-
-    static boolean isKnown(DataType type) {
-        return type.number() <= DataType.FLOAT8E5M2.number();
-    }
-
-    static boolean moves(CudaCall call) {
-        return call.collective == null
-                || !Objects.requireNonNull(call.collective).isReducing();
-    }
-
-    static boolean isScan(CudaCall call) {
-        return call.collective == Collective.SCAN || call.collective == Collective.EXSCAN;
-    }
-
     @Override
     public void close() {
         synchronized (this) {
-            if (handle == 0) {
-                return;
-            }
+            boolean usable = handle != 0;
             if (broken == null) {
                 broken = new IllegalStateException("this NCCL communicator has been closed");
             }
-            if (generation == device.generation()) {
+            if (usable && generation == device.generation()) {
                 device.enter();
-                stream.synchronise();
-                operations.close();
-                int code = NcclCalls.finalise(handle);
-                long deadline = System.nanoTime() + timeoutNanos;
-                while (code == Nccl.IN_PROGRESS && System.nanoTime() - deadline < 0) {
-                    LockSupport.parkNanos(100_000);
-                    code = NcclCalls.asyncError(handle);
-                }
-                if (code == 0) {
-                    NcclCalls.destroy(handle);
-                } else {
-                    NcclCalls.abort(handle);
-                }
+                finish();
             }
             handle = 0;
         }
+        closeStaging();
         stream.close();
         events.close();
+        if (board != null) {
+            board.close();
+        }
+    }
+
+    /** What has not ended by the deadline never will. */
+    private void finish() {
+        long deadline = System.nanoTime() + timeoutNanos;
+        while (!stream.isEmpty()) {
+            if (System.nanoTime() - deadline > 0) {
+                NcclCalls.abort(handle);
+                return;
+            }
+            LockSupport.parkNanos(50_000);
+        }
+        operations.close();
+        int code = NcclCalls.finalise(handle);
+        while (code == Nccl.IN_PROGRESS && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(100_000);
+            code = NcclCalls.asyncError(handle);
+        }
+        if (code == 0) {
+            NcclCalls.destroy(handle);
+        } else {
+            NcclCalls.abort(handle);
+        }
     }
 }

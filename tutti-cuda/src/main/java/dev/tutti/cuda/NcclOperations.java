@@ -34,17 +34,25 @@ final class NcclOperations implements AutoCloseable {
         this.owner = owner;
     }
 
+    private static boolean isKnown(DataType type) {
+        return type.number() <= DataType.FLOAT8E5M2.number();
+    }
+
+    private static boolean isScan(CudaCall call) {
+        return call.collective == Collective.SCAN || call.collective == Collective.EXSCAN;
+    }
+
     /** Refuses what NCCL cannot do, before anything is sent. */
     void requirePossible(CudaCall call) {
         if (call.op == null) {
             return;
         }
-        if (!NcclCommunicator.isKnown(call.type) && !NcclCommunicator.isScan(call)) {
+        if (!isKnown(call.type) && !isScan(call)) {
             throw new IllegalArgumentException("NCCL cannot reduce " + call.type);
         }
         switch (call.op.kind()) {
             case AND, OR, XOR, USER -> {
-                if (!NcclCommunicator.isScan(call) || call.op.kind() == ReduceOp.Kind.USER) {
+                if (!isScan(call) || call.op.kind() == ReduceOp.Kind.USER) {
                     throw new IllegalArgumentException("NCCL has no " + call.op);
                 }
             }
@@ -62,7 +70,7 @@ final class NcclOperations implements AutoCloseable {
         List<Runnable> after = new ArrayList<>();
         List<Integer> operators = new ArrayList<>();
         for (CudaCall call : calls) {
-            operators.add(call.op == null || NcclCommunicator.isScan(call) ? SUM : operator(call));
+            operators.add(call.op == null || isScan(call) ? SUM : operator(call));
         }
         require(NcclCalls.groupStart(), "ncclGroupStart");
         boolean grouped = false;
@@ -83,7 +91,7 @@ final class NcclOperations implements AutoCloseable {
     private void one(CudaCall call, int operator, List<Runnable> after) {
         long comm = owner.handle();
         long stream = owner.stream().handle();
-        int type = NcclCommunicator.isKnown(call.type) ? NcclCommunicator.type(call.type) : INT8;
+        int type = isKnown(call.type) ? call.type.number() : INT8;
         int root = call.root;
         if (call.collective == null) {
             message(call);

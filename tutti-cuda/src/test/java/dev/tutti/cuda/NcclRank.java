@@ -8,7 +8,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 
 /**
- * One rank of a NCCL communicator in a process of its own: {@code NcclRank RANK RANKS ID_FILE sum|all|late}. {@code sum} is what
+ * One rank of a NCCL communicator in a process of its own: {@code NcclRank RANK RANKS ID_FILE sum|late}. {@code sum} is what
  * examples/pytorch/nccl_peer.py does, so the two can be ranks of one communicator.
  */
 final class NcclRank {
@@ -24,11 +24,7 @@ final class NcclRank {
             return;
         }
         try (NcclCommunicator comm = NcclCommunicator.open(device, ranks, id, rank, Duration.ofSeconds(30))) {
-            if (arguments[3].equals("sum")) {
-                sum(device, comm);
-            } else {
-                all(device, comm);
-            }
+            sum(device, comm);
         }
     }
 
@@ -50,7 +46,7 @@ final class NcclRank {
         return Files.readAllBytes(file);
     }
 
-    private static void sum(CudaDevice device, NcclCommunicator comm) {
+    private static void sum(CudaDevice device, DeviceCommunicator comm) {
         int count = 1 << 20;
         try (CudaBuffer x = device.allocate(DataType.FLOAT32, count)) {
             float[] data = new float[count];
@@ -67,66 +63,6 @@ final class NcclRank {
                     + data[0] + ", expected " + expected + ", all right: " + right);
             if (!right) {
                 throw new AssertionError("wrong sum");
-            }
-        }
-    }
-
-    /** Every collective, exact data, poisoned outputs; then operators, split and shrink. */
-    private static void all(CudaDevice device, NcclCommunicator comm) {
-        for (int count : new int[] {1, 1000, 33_333}) {
-            Cases cases = new Cases(device, comm.size(), count, 5 + count);
-            for (Cases.Case each : cases.all()) {
-                comm.start(each.call(comm.rank())).await();
-                each.check("NCCL, rank " + comm.rank() + ", " + count, comm.rank());
-            }
-            cases.close();
-        }
-        operators(device, comm);
-        NcclCommunicator half = comm.split(comm.rank() % 2, -comm.rank());
-        sum(device, java.util.Objects.requireNonNull(half));
-        half.close();
-        if (comm.size() > 2) {
-            int leaver = comm.size() - 1;
-            comm.start(CudaCall.barrier()).await();
-            if (comm.rank() != leaver) {
-                NcclCommunicator fewer = comm.shrink(leaver);
-                sum(device, fewer);
-                fewer.close();
-            }
-        }
-        System.out.println("rank " + comm.rank() + " of " + comm.size() + ": every collective is right");
-    }
-
-    private static void operators(CudaDevice device, NcclCommunicator comm) {
-        for (ReduceOp op : new ReduceOp[] {
-            ReduceOp.SUM, ReduceOp.PROD, ReduceOp.MIN, ReduceOp.MAX, ReduceOp.AVG, ReduceOp.preMulSum(comm.rank() + 1)
-        }) {
-            try (CudaBuffer x = device.allocate(DataType.FLOAT64, 100)) {
-                double[] data = new double[100];
-                java.util.Arrays.fill(data, comm.rank() + 2);
-                x.copyFrom(data, comm.stream());
-                comm.start(CudaCall.allReduce(x, x, op)).await();
-                x.copyTo(data, comm.stream());
-                double expected = switch (op.kind()) {
-                    case PROD, MIN, MAX, AVG, SUM, PRE_MUL_SUM -> {
-                        double result = op.kind() == ReduceOp.Kind.PROD ? 1 : 0;
-                        for (int rank = 0; rank < comm.size(); rank++) {
-                            double value = rank + 2;
-                            result = switch (op.kind()) {
-                                case PROD -> result * value;
-                                case MIN -> 2;
-                                case MAX -> value;
-                                case PRE_MUL_SUM -> result + value * (rank + 1);
-                                default -> result + value;
-                            };
-                        }
-                        yield op.kind() == ReduceOp.Kind.AVG ? result / comm.size() : result;
-                    }
-                    default -> throw new IllegalStateException();
-                };
-                if (data[0] != expected || data[99] != expected) {
-                    throw new AssertionError(op + ": " + data[0] + ", expected " + expected);
-                }
             }
         }
     }

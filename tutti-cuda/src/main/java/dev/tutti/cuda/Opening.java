@@ -1,0 +1,165 @@
+package dev.tutti.cuda;
+
+import dev.tutti.Communicator;
+import dev.tutti.Config;
+import dev.tutti.TuttiException;
+import dev.tutti.cuda.driver.Devices;
+import dev.tutti.cuda.library.Scratch;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+/** Finds out where the ranks of a communicator are, chooses who serves them, and joins them. */
+final class Opening {
+    private static final int BUS_ID_BYTES = 32;
+    private static final String PROCESS = UUID.randomUUID().toString();
+
+    /** Worlds that rank 0 has made and the other ranks of this process have yet to find. */
+    private static final Map<Long, CudaWorld> FRESH = new ConcurrentHashMap<>();
+
+    private static final AtomicLong KEYS = new AtomicLong();
+
+    private Opening() {}
+
+    /**
+     * Where a rank is and what it asks for.
+     *
+     * @param host the machine, until it is started anew
+     * @param process this process, of all there ever were
+     * @param device its place on the machine's bus
+     */
+    record Place(Backend asked, String host, String process, String device) {
+        static Place of(CudaDevice device, Backend asked) {
+            MemorySegment text = Scratch.get();
+            Devices.getPciBusId(text.address(), BUS_ID_BYTES, device.handle());
+            return new Place(asked, bootId(), PROCESS, Scratch.string(text.address(), BUS_ID_BYTES));
+        }
+
+        byte[] bytes() {
+            return String.join("\n", asked.name(), host, process, device).getBytes(StandardCharsets.UTF_8);
+        }
+
+        static Place of(byte[] bytes) {
+            String[] parts = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
+            return new Place(Backend.valueOf(parts[0]), parts[1], parts[2], parts[3]);
+        }
+
+        private static String bootId() {
+            try {
+                return Files.readString(Path.of("/proc/sys/kernel/random/boot_id"))
+                        .strip();
+            } catch (IOException unknown) {
+                return "";
+            }
+        }
+    }
+
+    static DeviceCommunicator open(Communicator ranks, CudaDevice device, Backend asked) {
+        List<Place> places = ranks.allGatherBytes(Place.of(device, asked).bytes()).stream()
+                .map(Place::of)
+                .toList();
+        Backend backend = choose(places);
+        // Operations of its own: the user's communicator goes on beside it.
+        Communicator own = ranks.dup();
+        return switch (backend) {
+            case FUSED -> joinFused(own, device);
+            case NCCL -> NcclCommunicator.join(own, device);
+            case IPC, AUTO -> throw new UnsupportedOperationException(backend + " is not there yet");
+        };
+    }
+
+    /** The same on all ranks, as it looks only at what all ranks have. Refuses what cannot be. */
+    static Backend choose(List<Place> places) {
+        Backend asked = places.getFirst().asked();
+        for (int rank = 1; rank < places.size(); rank++) {
+            if (places.get(rank).asked() != asked) {
+                throw new IllegalArgumentException("ranks disagree about the backend: rank 0 asks for " + asked
+                        + ", rank " + rank + " for " + places.get(rank).asked());
+            }
+        }
+        boolean oneHost = isSame(places, Place::host);
+        boolean oneDevice = oneHost && isSame(places, Place::device);
+        boolean oneProcess = oneHost && isSame(places, Place::process);
+        return switch (asked) {
+            case AUTO -> oneDevice ? oneProcess ? Backend.FUSED : Backend.IPC : Backend.NCCL;
+            case FUSED -> {
+                if (!oneDevice || !oneProcess) {
+                    throw new IllegalArgumentException("FUSED needs all ranks in one process and on one device: "
+                            + describe(places) + "; ask for AUTO");
+                }
+                yield asked;
+            }
+            case IPC -> {
+                if (!oneDevice) {
+                    throw new IllegalArgumentException(
+                            "IPC needs all ranks on one device: " + describe(places) + "; ask for AUTO");
+                }
+                yield asked;
+            }
+            case NCCL -> asked;
+        };
+    }
+
+    private static boolean isSame(List<Place> places, Function<Place, String> part) {
+        return places.stream().map(part).distinct().count() == 1;
+    }
+
+    private static String describe(List<Place> places) {
+        List<String> known = new ArrayList<>();
+        List<String> lines = new ArrayList<>();
+        for (int rank = 0; rank < places.size(); rank++) {
+            String process = places.get(rank).process();
+            if (!known.contains(process)) {
+                known.add(process);
+            }
+            lines.add("rank " + rank + " is in process " + known.indexOf(process) + " on device "
+                    + places.get(rank).device());
+        }
+        return String.join(", ", lines);
+    }
+
+    /** How long ranks wait for each other. */
+    static Duration timeout(Communicator ranks) {
+        return ranks.world().config().duration(Config.Key.TIMEOUT);
+    }
+
+    /** Rank 0 makes a world, the others find it. */
+    static CudaCommunicator joinFused(Communicator ranks, CudaDevice device) {
+        long[] key = new long[1];
+        RuntimeException failure = null;
+        CudaWorld world = null;
+        if (ranks.rank() == 0) {
+            try {
+                world = CudaWorld.open(device, ranks.size(), timeout(ranks));
+                key[0] = KEYS.incrementAndGet();
+                FRESH.put(key[0], world);
+            } catch (RuntimeException cannot) {
+                failure = cannot;
+            }
+        }
+        ranks.broadcast(key, 0);
+        if (failure != null) {
+            throw failure;
+        }
+        if (key[0] == 0) {
+            throw new TuttiException(
+                    TuttiException.Category.BROKEN, "rank 0 could not open a world on " + device + "; see there", null);
+        }
+        world = FRESH.get(key[0]);
+        ranks.barrier();
+        FRESH.remove(key[0]);
+        return java.util.Objects.requireNonNull(world)
+                .communicator(ranks.rank())
+                .joinedBy(ranks);
+    }
+}
