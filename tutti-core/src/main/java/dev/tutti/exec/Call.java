@@ -254,12 +254,17 @@ public final class Call {
         return uniform;
     }
 
-    boolean isInputStaged() {
-        return stagesInput || !input.isDirect();
+    /** Whether the input has to be staged; {@code places} tells whether a plan takes memory that has no address as it is. */
+    boolean isInputStaged(boolean places) {
+        return stagesInput || isStaged(input, places);
     }
 
-    boolean isOutputStaged() {
-        return !output.isDirect();
+    boolean isOutputStaged(boolean places) {
+        return isStaged(output, places);
+    }
+
+    private static boolean isStaged(Operand operand, boolean places) {
+        return !operand.isDirect() && !(places && operand.isWhole());
     }
 
     void longestBytes(long agreed) {

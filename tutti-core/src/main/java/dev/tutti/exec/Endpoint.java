@@ -4,6 +4,7 @@ import dev.tutti.ReduceFunction;
 import dev.tutti.channel.Bell;
 import dev.tutti.channel.Board;
 import dev.tutti.memory.Memory;
+import dev.tutti.memory.Operand;
 import dev.tutti.spi.Fabric;
 import dev.tutti.spi.RegionLayout;
 import java.lang.foreign.Arena;
@@ -57,6 +58,10 @@ public final class Endpoint {
     int elementShift;
     /** Number of ranks for avg, scalar for preMulSum. */
     long aux;
+    /** This call's memory, for records with {@link Places} in it. */
+    Operand input = new Operand();
+
+    Operand output = input;
     /** This call's user function, if it has one. */
     ReduceFunction.@Nullable Body function;
 
@@ -68,7 +73,7 @@ public final class Endpoint {
     private final MemorySegment tiles;
     final long tileAddress;
     /** Room for addresses of a packet fold. */
-    final long[] foldSources;
+    long[] foldSources;
 
     private final long[] packetHalves;
     private final long[] scratchHalves;
@@ -129,6 +134,14 @@ public final class Endpoint {
         this.foldSources = new long[folds + 1];
         this.packetHalves = new long[0];
         this.scratchHalves = new long[0];
+    }
+
+    /** Room for the addresses of so many sources. */
+    long[] foldSources(int sources) {
+        if (foldSources.length < sources) {
+            foldSources = new long[sources];
+        }
+        return foldSources;
     }
 
     public Board board() {

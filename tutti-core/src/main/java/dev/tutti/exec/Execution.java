@@ -3,6 +3,7 @@ package dev.tutti.exec;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.channel.Board;
+import dev.tutti.memory.Operand;
 import dev.tutti.plan.Plan;
 import dev.tutti.spi.Allocation;
 import java.lang.invoke.VarHandle;
@@ -101,7 +102,7 @@ public final class Execution {
         if (!endpoint.mayWrite(program)) {
             awaitPeers(program);
         }
-        if (call.isInputStaged()) {
+        if (call.isInputStaged(shape.takesPlaces)) {
             staging.load(call, shape, 0);
         }
         long[] bound = program.bind(endpoint, call.againInput, call.againOutput)[0];
@@ -111,7 +112,7 @@ public final class Execution {
             Interpreter.run(bound, endpoint);
         }
         endpoint.finishLaunch(program);
-        if (call.isOutputStaged()) {
+        if (call.isOutputStaged(shape.takesPlaces)) {
             staging.store(call, shape, program, 0, call.againOutput);
         }
         requireAgreement(shape);
@@ -124,8 +125,8 @@ public final class Execution {
     }
 
     private void runRounds(Call call, Shape shape) {
-        boolean inputStaged = call.isInputStaged();
-        boolean outputStaged = call.isOutputStaged();
+        boolean inputStaged = call.isInputStaged(shape.takesPlaces);
+        boolean outputStaged = call.isOutputStaged(shape.takesPlaces);
         for (long round = 0; round < shape.rounds; round++) {
             endpoint.nextLaunch();
             Program program = shape.program(call, round, inputStaged, outputStaged, pieces, endpoint);
@@ -279,8 +280,8 @@ public final class Execution {
         }
         Call call = Objects.requireNonNull(this.call);
         Shape shape = Objects.requireNonNull(this.shape);
-        boolean inputStaged = call.isInputStaged();
-        boolean outputStaged = call.isOutputStaged();
+        boolean inputStaged = call.isInputStaged(shape.takesPlaces);
+        boolean outputStaged = call.isOutputStaged(shape.takesPlaces);
         Program program = this.program;
         if (program == null) {
             endpoint.nextLaunch();
@@ -374,6 +375,10 @@ public final class Execution {
      */
     private Shape configure(Call call, Shape shape) {
         endpoint.signature = endpoint.history;
+        if (endpoint.input != call.input()) {
+            endpoint.input = call.input();
+            endpoint.output = call.output();
+        }
         if (shape != configured || call.isPairwise() || shape.dependsOnCall) {
             configured = shape;
             endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;
@@ -430,14 +435,18 @@ public final class Execution {
     }
 
     private long inputBase(Call call, Shape shape, long round, boolean staged) {
-        return staged ? staging.load(call, shape, round) : call.input().address() + round * shape.window;
+        return staged ? staging.load(call, shape, round) : base(call.input(), Places.INPUT) + round * shape.window;
     }
 
     private long outputBase(Call call, Shape shape, long round, boolean staged, long input) {
         if (call.isInPlace()) {
             return input;
         }
-        return staged ? staging.output(call, shape) : call.output().address() + round * shape.window;
+        return staged ? staging.output(call, shape) : base(call.output(), Places.OUTPUT) + round * shape.window;
+    }
+
+    private static long base(Operand operand, long place) {
+        return operand.isDirect() ? operand.address() : place;
     }
 
     /** Frees memory that peers can reach, when none does. */

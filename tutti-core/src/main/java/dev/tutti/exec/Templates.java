@@ -131,23 +131,23 @@ final class Templates {
         long source = code[Records.OPERANDS];
         int signal = Records.words(code[0]);
         for (int i = Records.OPERANDS + 1; i < signal; i++) {
-            Memory.copy(source, code[i], bytes);
+            Transfers.copy(source, code[i], bytes, endpoint);
         }
         Signals.signal(code, signal, endpoint);
         int wait = signal + Records.words(code[signal]);
         Signals.await(code, wait, endpoint);
         int fold = wait + Records.words(code[wait]);
         int sources = Records.sources(code[fold]);
-        Kernels.reduce(
+        Transfers.fold(
                 Records.kernel(code[fold + 2]),
+                Records.scaled(code[fold + 2]),
                 code,
                 fold + Records.OPERANDS,
                 sources,
                 0,
                 code[fold + Records.OPERANDS + sources],
-                bytes >> endpoint.elementShift,
-                endpoint.aux,
-                Records.scaled(code[fold + 2]));
+                bytes,
+                endpoint);
     }
 
     private static void moves(long[] code, Endpoint endpoint) {

@@ -29,17 +29,26 @@ final class Transfers {
             long first = code[firstDestination] + offset;
             if (kernel == Records.COPY) {
                 for (int i = 0; i < destinations; i++) {
-                    Memory.copy(code[firstSource] + offset, code[firstDestination + i] + offset, bytes);
+                    copy(code[firstSource] + offset, code[firstDestination + i] + offset, bytes, endpoint);
                 }
             } else {
                 fold(kernel, Records.scaled(fold), code, firstSource, sources, offset, first, bytes, endpoint);
                 for (int i = 1; i < destinations; i++) {
-                    Memory.copy(first, code[firstDestination + i] + offset, bytes);
+                    copy(first, code[firstDestination + i] + offset, bytes, endpoint);
                 }
             }
             if (bytes == piece && endpoint.board.isAborted()) {
                 throw endpoint.stall.failure();
             }
+        }
+    }
+
+    /** Copies between addresses or {@link Places}. */
+    static void copy(long from, long to, long bytes, Endpoint endpoint) {
+        if ((from | to) >= 0) {
+            Memory.copy(from, to, bytes);
+        } else {
+            Places.copy(from, to, bytes, endpoint);
         }
     }
 
@@ -55,6 +64,8 @@ final class Transfers {
             Endpoint endpoint) {
         if (kernel == Records.USER) {
             foldByUser(code, firstSource, sources, offset, destination, bytes, endpoint);
+        } else if (Places.isAmong(code, firstSource, sources, destination)) {
+            Places.fold(kernel, scaled, code, firstSource, sources, offset, destination, bytes, endpoint);
         } else {
             Kernels.reduce(
                     kernel,
@@ -79,12 +90,12 @@ final class Transfers {
         long input = accumulator + Endpoint.TILE_BYTES;
         for (long done = 0; done < bytes; done += Endpoint.TILE_BYTES) {
             long length = Math.min(Endpoint.TILE_BYTES, bytes - done);
-            Memory.copy(code[firstSource] + offset + done, accumulator, length);
+            copy(code[firstSource] + offset + done, accumulator, length, endpoint);
             for (int i = 1; i < sources; i++) {
-                Memory.copy(code[firstSource + i] + offset + done, input, length);
+                copy(code[firstSource + i] + offset + done, input, length, endpoint);
                 callUser(accumulator, input, length, endpoint);
             }
-            Memory.copy(accumulator, destination + done, length);
+            copy(accumulator, destination + done, length, endpoint);
         }
     }
 

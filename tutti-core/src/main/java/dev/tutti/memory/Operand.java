@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A user's memory as one call sees it. Either <em>direct</em>: an address that stays good until the call is over (native
- * memory that cannot be closed meanwhile), or <em>staged</em>: heap arrays, and segments of shared arenas, which another thread
- * could close at any moment; those are only touched by checked copies.
+ * memory that cannot be closed meanwhile), or not: heap arrays, and segments of shared arenas, which another thread could close at
+ * any moment; those are only touched by checked copies, and arrays by kernels for arrays.
  *
  * <p>Mutable and reused: filling one allocates nothing.
  */
@@ -132,6 +132,21 @@ public final class Operand {
         return array == null && parts == null && (segment == null || address != 0);
     }
 
+    /** Whether this is one run of memory. */
+    public boolean isWhole() {
+        return parts == null;
+    }
+
+    /** The array that this is a part of; null for other memory. */
+    public @Nullable Object array() {
+        return array;
+    }
+
+    /** First element in the {@link #array}. */
+    public int arrayIndex() {
+        return arrayIndex;
+    }
+
     public long address() {
         return address;
     }
@@ -239,6 +254,24 @@ public final class Operand {
         }
     }
 
+    /**
+     * Copies to other memory.
+     *
+     * @return false if that needs an address in between
+     */
+    public boolean copyTo(long offset, Operand to, long toOffset, long length) {
+        if (array == null || to.array == null || array.getClass() != to.array.getClass()) {
+            return false;
+        }
+        int shift = shift(array);
+        int from = arrayIndex + (int) (offset >>> shift);
+        int into = to.arrayIndex + (int) (toOffset >>> shift);
+        if (array != to.array || from != into) {
+            System.arraycopy(array, from, to.array, into, (int) (length >>> shift));
+        }
+        return true;
+    }
+
     private static void moveParts(Operand[] parts, long offset, long address, long length, boolean load) {
         long start = 0;
         for (Operand part : parts) {
@@ -260,13 +293,18 @@ public final class Operand {
     }
 
     private int scale() {
-        return switch (array) {
-            case byte[] _ -> 1;
-            case short[] _ -> 2;
-            case float[] _ -> 4;
-            case int[] _ -> 4;
-            case null, default -> 8;
-        };
+        return array == null ? 8 : 1 << shift(array);
+    }
+
+    /** Log2 of the bytes of an element. */
+    private static int shift(Object array) {
+        if (array instanceof float[] || array instanceof int[]) {
+            return 2;
+        }
+        if (array instanceof double[] || array instanceof long[]) {
+            return 3;
+        }
+        return array instanceof short[] ? 1 : 0;
     }
 
     private void loadArray(Object from, long offset, long to, long length) {

@@ -40,6 +40,24 @@ final class Codes {
     /** log2 of the element's bytes, by type. */
     private static final byte[] SHIFTS = {0, 0, 2, 2, 3, 3, 1, 2, 3, 1, 0, 0, 1, 1};
 
+    /** What elements are stored in on the heap, by type. */
+    private static final Class<?>[] ARRAYS = {
+        byte[].class,
+        byte[].class,
+        int[].class,
+        int[].class,
+        long[].class,
+        long[].class,
+        short[].class,
+        float[].class,
+        double[].class,
+        short[].class,
+        byte[].class,
+        byte[].class,
+        short[].class,
+        short[].class
+    };
+
     private Codes() {}
 
     static int kernel(int type, int fold) {
@@ -56,6 +74,11 @@ final class Codes {
 
     static int shift(int type) {
         return SHIFTS[type];
+    }
+
+    /** The class of arrays with elements of a type. */
+    static Class<?> arrayClass(int type) {
+        return ARRAYS[type];
     }
 
     static boolean isInteger(int type) {

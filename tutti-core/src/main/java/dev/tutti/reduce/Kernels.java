@@ -128,6 +128,16 @@ public final class Kernels {
         }
     }
 
+    /** Whether {@link #reduceHeap} takes these arrays and this many sources, own array included. */
+    public static boolean takesArrays(int kernel, int sources, @Nullable Object dstArray, @Nullable Object ownArray) {
+        Class<?> expected = Codes.arrayClass(Codes.type(kernel));
+        return sources <= VectorFolds.SOURCES
+                && dstArray != null
+                && ownArray != null
+                && dstArray.getClass() == expected
+                && ownArray.getClass() == expected;
+    }
+
     private static boolean isWorthTraining(int[] work, int state, int count) {
         if (!counting) {
             return false;

@@ -269,14 +269,7 @@ final class Warmup {
         }
 
         private static Object newArray(int type, int length) {
-            Class<?> element = switch (type) {
-                case Codes.INT32, Codes.UINT32 -> int.class;
-                case Codes.INT64, Codes.UINT64 -> long.class;
-                case Codes.FLOAT32 -> float.class;
-                case Codes.FLOAT64 -> double.class;
-                default -> Codes.shift(type) == 1 ? short.class : byte.class;
-            };
-            return Array.newInstance(element, length);
+            return Array.newInstance(Codes.arrayClass(type).getComponentType(), length);
         }
     }
 }

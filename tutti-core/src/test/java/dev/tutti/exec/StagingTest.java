@@ -11,11 +11,11 @@ import dev.tutti.plan.Protocol;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Memory that windows of heap arrays go through. */
+/** Memory that windows of heap arrays go through on their way into packets. */
 @Timeout(30)
 class StagingTest {
     private static Plan oneShot(Call call) {
-        return Algorithms.find(call.collective(), "one-shot", Protocol.SIMPLE)
+        return Algorithms.find(call.collective(), "one-shot", Protocol.PACKET)
                 .orElseThrow()
                 .plan(2, 0, 1);
     }
