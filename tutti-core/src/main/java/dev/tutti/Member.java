@@ -91,11 +91,14 @@ final class Member {
         String protocol = config.text(Config.Key.PROTO);
         // A forced algorithm applies where it exists: the library's own small calls use other collectives too, and when
         // ranks have agreed on counts it is too late to refuse.
-        boolean exists = Algorithms.of(call.collective()).stream()
-                .anyMatch(each -> (name.isEmpty() || each.name().equals(name))
-                        && (protocol.isEmpty() || each.protocol().toString().equals(protocol))
-                        && (call.isUniform() || each.ragged())
-                        && (call.isRegistered() || !each.direct()));
+        boolean forced = !name.isEmpty() || !protocol.isEmpty();
+        boolean exists = forced
+                && Algorithms.of(call.collective()).stream()
+                        .anyMatch(each -> (name.isEmpty() || each.name().equals(name))
+                                && (protocol.isEmpty()
+                                        || each.protocol().toString().equals(protocol))
+                                && (call.isUniform() || each.ragged())
+                                && (call.isRegistered() || !each.direct()));
         Algorithm algorithm = tuner.choose(
                 call.collective(),
                 call.type(),

@@ -1,6 +1,7 @@
 package dev.tutti;
 
 import dev.tutti.exec.Execution;
+import dev.tutti.exec.Pace;
 import dev.tutti.exec.Progress;
 import dev.tutti.exec.Task;
 import dev.tutti.memory.Operand;
@@ -113,13 +114,8 @@ final class WindowWork extends Task implements Work, Progress.Moving {
     }
 
     @Override
-    public int spins() {
-        return 0;
-    }
-
-    @Override
-    public int yields() {
-        return 0;
+    public Pace pace() {
+        return communicator.member.endpoint().pace();
     }
 
     @Override

@@ -99,13 +99,18 @@ public final class Bell {
         return shown;
     }
 
-    /** Sleeps until somebody rings, the time is over, or for no reason at all. */
-    public void sleep(int shown, long nanos) {
+    /**
+     * Sleeps until somebody rings, the time is over, or for no reason at all.
+     *
+     * @return whether somebody has rung
+     */
+    public boolean sleep(int shown, long nanos) {
         if (CAN_SLEEP && !Thread.currentThread().isVirtual()) {
             Futex.await(bells[rank], shown, nanos);
         } else {
             LockSupport.parkNanos(this, Math.min(nanos, PARK_NANOS));
         }
+        return Memory.getIntAcquire(bells[rank]) != shown;
     }
 
     /** For whoever sleeps on several. */

@@ -35,7 +35,7 @@ public final class Endpoint {
     final int size;
     final int channelsPerPeer;
     final long abortAddress;
-    final int spins;
+    final Pace pace;
     final Stall stall;
     final PeerBuffers peerBuffers;
     /** Signals sent so far, per (peer, channel). */
@@ -89,7 +89,7 @@ public final class Endpoint {
         this.board = new Board(fabric, rank, size);
         this.bell = board.bell();
         this.abortAddress = board.abortAddress();
-        this.spins = fabric.isOversubscribed() ? 20 : 20_000;
+        this.pace = new Pace(fabric.isOversubscribed());
         this.stall = new Stall(this, warnNanos);
         this.peerBuffers = new PeerBuffers(this);
         this.sent = new int[size * channelsPerPeer];
@@ -124,7 +124,7 @@ public final class Endpoint {
         this.board = parent.board;
         this.bell = parent.bell;
         this.abortAddress = parent.abortAddress;
-        this.spins = parent.spins;
+        this.pace = parent.pace;
         this.stall = parent.stall;
         this.peerBuffers = parent.peerBuffers;
         this.sent = new int[counters];
@@ -163,14 +163,9 @@ public final class Endpoint {
         return size;
     }
 
-    /** How often a thread that moves operations step by step looks again before it gives the core away. */
-    public int helpingSpins() {
-        return Math.min(spins, 2000);
-    }
-
-    /** How often it then yields before it sleeps. */
-    public int helpingYields() {
-        return stall.yields();
+    /** How threads of this rank wait. */
+    public Pace pace() {
+        return pace;
     }
 
     public int rank() {

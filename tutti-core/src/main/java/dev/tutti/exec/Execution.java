@@ -307,9 +307,7 @@ public final class Execution {
         }
         moved |= machine.step();
         if (!machine.isDone() || !nextPhase(program)) {
-            if (moved) {
-                endpoint.stall.progressed();
-            } else {
+            if (!moved) {
                 endpoint.stall.check();
             }
             return moved ? MOVED : BLOCKED;
@@ -408,29 +406,17 @@ public final class Execution {
     }
 
     private void awaitPeers(Program program) {
-        int spins = endpoint.spins;
+        int turns = 0;
         while (!endpoint.mayWrite(program)) {
-            if (--spins < 0) {
-                endpoint.stall.pause();
-            } else {
-                Thread.onSpinWait();
-            }
+            turns = endpoint.stall.pause(turns);
         }
-        endpoint.stall.progressed();
     }
 
     private void runLanes(Program program, long[][] bound) {
         machine.start(program, bound);
-        int idle = 0;
+        int turns = 0;
         while (!machine.isDone()) {
-            if (machine.step()) {
-                idle = 0;
-                endpoint.stall.progressed();
-            } else if (++idle > endpoint.spins) {
-                endpoint.stall.pause();
-            } else {
-                Thread.onSpinWait();
-            }
+            turns = machine.step() ? 0 : endpoint.stall.pause(turns);
         }
     }
 

@@ -31,7 +31,7 @@ final class Interpreter {
 
     static void packets(long[] code, int pc, Endpoint endpoint) {
         long position = 0;
-        int spins = endpoint.spins;
+        int turns = 0;
         while (true) {
             long reached = Packets.run(code, pc, position, endpoint);
             if (reached >= 0) {
@@ -39,11 +39,9 @@ final class Interpreter {
             }
             if (~reached > position) {
                 position = ~reached;
-                spins = endpoint.spins;
-            } else if (--spins < 0) {
-                endpoint.stall.pause();
+                turns = 0;
             } else {
-                Thread.onSpinWait();
+                turns = endpoint.stall.pause(turns);
             }
         }
     }

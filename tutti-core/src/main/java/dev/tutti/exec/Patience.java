@@ -8,21 +8,21 @@ import java.util.Locale;
 import java.util.function.Supplier;
 
 /**
- * One wait for something that a peer does outside of the communicator's own operations, such as a signal on a window: spin, give
- * the core away, sleep until the bell rings, and now and then find out whether there is still something to wait for. Used by the
+ * One wait for something that a peer does outside of the communicator's own operations, such as a signal on a window: pass
+ * the time at the rank's {@link Pace}, sleep until the bell rings, and find out whether there is still something to wait for. Used by the
  * thread that waits, beside whatever else the communicator does.
  */
 public final class Patience {
     private static final Logger LOG = System.getLogger("dev.tutti");
-    private static final int YIELDS = 100;
     private static final long LONGEST_SLEEP_NANOS = 10_000_000;
 
     private final Endpoint endpoint;
     private final int peer;
     private final Supplier<String> what;
     private final long timeoutNanos;
-    private int spins;
-    private int yields;
+    private final boolean virtual;
+    private int turns;
+    private long since;
     private int shown;
     private boolean sleepAnnounced;
     private long armedAt;
@@ -41,31 +41,32 @@ public final class Patience {
         this.peer = peer;
         this.what = what;
         this.timeoutNanos = timeoutNanos;
-        boolean virtual = Thread.currentThread().isVirtual();
-        this.spins = virtual ? 0 : endpoint.spins;
-        this.yields = virtual ? 0 : YIELDS;
+        this.virtual = Thread.currentThread().isVirtual();
     }
 
     /** Waits a little; throws when there is nothing left to wait for. */
     public void pause() {
-        if (--spins >= 0) {
+        if (!virtual && turns++ < endpoint.pace.turns()) {
             Thread.onSpinWait();
             return;
         }
-        check();
-        if (--yields >= 0) {
-            Thread.yield();
-        } else if (!sleepAnnounced) {
+        long now = check();
+        if (!virtual && endpoint.pace.pass(since, now)) {
+            return;
+        }
+        if (!sleepAnnounced) {
             // The caller looks once more; if it comes back, it sleeps.
             shown = endpoint.bell.announceSleep();
             sleepAnnounced = true;
         } else {
             sleepAnnounced = false;
-            endpoint.bell.sleep(shown, LONGEST_SLEEP_NANOS);
+            if (endpoint.bell.sleep(shown, LONGEST_SLEEP_NANOS)) {
+                since = System.nanoTime();
+            }
         }
     }
 
-    private void check() {
+    private long check() {
         Board board = endpoint.board;
         if (board.isAborted()) {
             throw endpoint.stall.failure();
@@ -81,6 +82,7 @@ public final class Patience {
         if (!armed) {
             armed = true;
             armedAt = now;
+            since = now;
         } else if (board.isClosed(peer)) {
             board.abort(
                     Board.Reason.PEER_FAILED,
@@ -103,6 +105,7 @@ public final class Patience {
                     endpoint.rank,
                     seconds(endpoint.stall.warnNanos()));
         }
+        return now;
     }
 
     private String where() {

@@ -85,19 +85,13 @@ final class PlanCalls {
 
     /** Runs the call that was begun to its end. */
     void run() {
-        int idle = 0;
+        int turns = 0;
         while (true) {
             int moved = advance();
             if (moved == Execution.DONE) {
                 return;
             }
-            if (moved == Execution.MOVED) {
-                idle = 0;
-            } else if (++idle > endpoint.spins) {
-                endpoint.stall.pause();
-            } else {
-                Thread.onSpinWait();
-            }
+            turns = moved == Execution.MOVED ? 0 : endpoint.stall.pause(turns);
         }
     }
 
@@ -105,9 +99,6 @@ final class PlanCalls {
     int advance() {
         Used used = Objects.requireNonNull(serving);
         int moved = used.call().advance();
-        if (moved == Execution.MOVED) {
-            endpoint.stall.progressed();
-        }
         if (moved != Execution.DONE) {
             return moved;
         }

@@ -345,16 +345,9 @@ public final class PlanContext implements PlanResolver.Counters {
         start(inputs, outputs);
         endpoint.stall.describe(waits);
         try {
-            int idle = 0;
+            int turns = 0;
             while (!machine.isDone()) {
-                if (machine.step()) {
-                    idle = 0;
-                    endpoint.stall.progressed();
-                } else if (++idle > endpoint.spins) {
-                    endpoint.stall.pause();
-                } else {
-                    Thread.onSpinWait();
-                }
+                turns = machine.step() ? 0 : endpoint.stall.pause(turns);
             }
         } finally {
             endpoint.stall.describe(null);

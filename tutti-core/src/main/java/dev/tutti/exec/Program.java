@@ -1,9 +1,13 @@
 package dev.tutti.exec;
 
+import dev.tutti.plan.Chunk;
+import dev.tutti.plan.Op;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.RankPlan;
 import dev.tutti.plan.Reach;
 import dev.tutti.plan.Space;
+import java.util.Arrays;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -63,14 +67,7 @@ final class Program {
             Endpoint endpoint) {
         this.plan = plan;
         this.reachesPeers = whole.reach() != Reach.OWN;
-        this.told = entry != null
-                ? java.util.stream.IntStream.range(0, endpoint.size)
-                        .filter(peer -> peer != endpoint.rank)
-                        .toArray()
-                : plan.channels().stream()
-                        .mapToInt(RankPlan.Channel::peer)
-                        .distinct()
-                        .toArray();
+        this.told = reachesPeers ? told(plan, entry != null, endpoint) : new int[0];
         this.entry = entry == null ? null : new long[][] {entry};
         this.exit = exit == null ? null : new long[][] {exit};
         this.footprint = footprint;
@@ -83,26 +80,42 @@ final class Program {
         this.odd = copyOf(symbolic);
         this.writesPeers = plan.writesPeers();
         this.hearsFromAll = whole.collective().hearsFromAll();
-        boolean meets = plan.lanes().stream()
-                .flatMap(java.util.List::stream)
-                .anyMatch(op -> op.barrier() != null || !op.semaphores().isEmpty());
+        boolean meets = false;
+        int barriers = 0;
+        this.writesOutput = new boolean[outputBlocks];
+        // Loops, not streams: the first call of every kind comes here before anything is compiled.
+        for (List<Op> lane : plan.lanes()) {
+            for (Op op : lane) {
+                meets |= op.barrier() != null || !op.semaphores().isEmpty();
+                barriers = Math.max(
+                        barriers, op.barrier() == null ? 0 : op.barrier().id() + 1);
+                for (Chunk chunk : op.destinations()) {
+                    if (chunk.space() == Space.OUTPUT && chunk.rank() == plan.rank()) {
+                        writesOutput[chunk.index() / plan.chunksPerBlock()] = true;
+                    }
+                }
+            }
+        }
+        this.barrierArrivals = new long[barriers];
         this.singleLane = endpoint.usesInterpreter && symbolic.length == 1 && !meets;
         this.template = singleLane && !reachesPeers && endpoint.usesTemplates
                 ? Templates.recognise(symbolic[0])
                 : Templates.NONE;
-        this.writesOutput = new boolean[outputBlocks];
-        plan.lanes().stream()
-                .flatMap(java.util.List::stream)
-                .flatMap(op -> op.destinations().stream())
-                .filter(chunk -> chunk.space() == Space.OUTPUT && chunk.rank() == plan.rank())
-                .forEach(chunk -> writesOutput[chunk.index() / plan.chunksPerBlock()] = true);
-        this.semaphores = plan.semaphores().stream().mapToInt(Integer::intValue).toArray();
-        this.barrierArrivals = new long
-                [plan.lanes().stream()
-                        .flatMap(java.util.List::stream)
-                        .mapToInt(op -> op.barrier() == null ? 0 : op.barrier().id() + 1)
-                        .max()
-                        .orElse(0)];
+        this.semaphores = new int[plan.semaphores().size()];
+        for (int i = 0; i < semaphores.length; i++) {
+            semaphores[i] = plan.semaphores().get(i);
+        }
+    }
+
+    private static int[] told(RankPlan plan, boolean meets, Endpoint endpoint) {
+        return meets
+                ? IntStream.range(0, endpoint.size)
+                        .filter(peer -> peer != endpoint.rank)
+                        .toArray()
+                : plan.channels().stream()
+                        .mapToInt(RankPlan.Channel::peer)
+                        .distinct()
+                        .toArray();
     }
 
     /** The records of every lane with absolute addresses for this launch. */
@@ -138,17 +151,18 @@ final class Program {
         int[][] found = new int[lanes.length][];
         for (int lane = 0; lane < lanes.length; lane++) {
             long[] code = lanes[lane];
-            IntStream.Builder operands = IntStream.builder();
+            int[] operands = new int[code.length];
+            int count = 0;
             for (int pc = 0; pc < code.length; pc += Records.words(code[pc])) {
                 if (Records.hasOperands(code[pc])) {
                     for (int i = pc + Records.OPERANDS; i < pc + Records.words(code[pc]); i++) {
                         if (Records.base(code[i]) == Records.SCRATCH) {
-                            operands.add(i);
+                            operands[count++] = i;
                         }
                     }
                 }
             }
-            found[lane] = operands.build().toArray();
+            found[lane] = Arrays.copyOf(operands, count);
         }
         return found;
     }

@@ -36,11 +36,8 @@ public final class Progress {
         /** The word that changes when something happens. */
         long bell();
 
-        /** How often to look again before yielding, when a thread waits for this alone. */
-        int spins();
-
-        /** How often to yield before sleeping. */
-        int yields();
+        /** How a thread waits for this alone. */
+        Pace pace();
     }
 
     /** What {@link Moving#announceSleep} returns when it cannot be said now. */

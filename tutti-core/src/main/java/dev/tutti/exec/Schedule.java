@@ -263,13 +263,8 @@ public final class Schedule implements Progress.Moving {
     }
 
     @Override
-    public int spins() {
-        return endpoint.helpingSpins();
-    }
-
-    @Override
-    public int yields() {
-        return endpoint.helpingYields();
+    public Pace pace() {
+        return endpoint.pace();
     }
 
     private @Nullable Queued head() {

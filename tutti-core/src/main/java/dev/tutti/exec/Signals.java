@@ -47,13 +47,9 @@ final class Signals {
             long line = code[pc + 1 + 2 * i];
             long where = code[pc + 2 + 2 * i];
             int wanted = endpoint.expected[(int) where] + 1;
-            int spins = endpoint.spins;
+            int turns = 0;
             while ((int) Memory.getLongAcquire(line) - wanted < 0) {
-                if (--spins < 0) {
-                    endpoint.stall.pause();
-                } else {
-                    Thread.onSpinWait();
-                }
+                turns = endpoint.stall.pause(turns);
             }
             endpoint.expected[(int) where] = wanted;
             if ((where & Records.CHECK) != 0) {

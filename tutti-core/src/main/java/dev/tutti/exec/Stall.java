@@ -17,13 +17,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a wait does when spinning has not helped: give the core away in bounded slices, and between slices find out whether there
- * is still something to wait for. The clock is first read here, so an operation that goes well never reads it.
+ * What a wait does when it is not over at once: pass the time at the rank's {@link Pace}, sleep, and meanwhile find out whether
+ * there is still something to wait for. The clock is first read here, so an operation that goes well never reads it.
  */
 public final class Stall {
     private static final Logger LOG = System.getLogger("dev.tutti");
-    private static final int YIELDS = 3;
-    private static final int YIELDS_WITH_A_CORE_EACH = 2;
     private static final long DIAGNOSE_EVERY_NANOS = 1_000_000;
     private static final long LONGEST_SLEEP_NANOS = 250_000_000;
     /** When a wait that looks all right first makes us look at earlier operations; then after twice as long, and so on. */
@@ -34,12 +32,7 @@ public final class Stall {
     private final long[] announced = new long[3];
 
     private final long warnNanos;
-    /**
-     * With more ranks than cores, somebody else has something to do; a few yields let it, and cost less than to sleep and be woken.
-     * With a core for each rank, whoever still waits after spinning may share a core with the rank it waits for: a yield would leave
-     * both there, while a thread that wakes from a sleep is put on an idle core.
-     */
-    private final int yields;
+    private final Pace pace;
 
     private long operation;
     private Call call = new Call();
@@ -54,19 +47,15 @@ public final class Stall {
     private boolean armed;
     private long lookBackNanos;
     private boolean warned;
-    private int pauses;
+    private long waitingSince;
     private boolean sleepAnnounced;
     private int shown;
 
     Stall(Endpoint endpoint, long warnNanos) {
         this.warnNanos = warnNanos;
-        this.yields = endpoint.fabric.isOversubscribed() ? YIELDS : YIELDS_WITH_A_CORE_EACH;
+        this.pace = endpoint.pace;
         this.endpoint = endpoint;
         this.board = endpoint.board;
-    }
-
-    int yields() {
-        return yields;
     }
 
     long warnNanos() {
@@ -93,7 +82,6 @@ public final class Stall {
         diagnosedAt = now;
         warned = false;
         lookBackNanos = LOOK_BACK_AFTER_NANOS;
-        pauses = 0;
         lookUp();
     }
 
@@ -104,14 +92,26 @@ public final class Stall {
         timeoutNanos = call.timeoutNanos();
     }
 
-    /** Something moved: the next wait starts by yielding again. The deadline of the operation goes on. */
-    void progressed() {
-        pauses = 0;
+    /**
+     * Waits a little; throws when there is nothing left to wait for.
+     *
+     * @param turns how often this wait has been here already
+     * @return one more
+     */
+    int pause(int turns) {
+        if (turns < pace.turns()) {
+            Thread.onSpinWait();
+        } else {
+            pauseLonger(turns == pace.turns());
+        }
+        return turns + 1;
     }
 
-    /** Waits a little; throws when there is nothing left to wait for. */
-    void pause() {
-        check();
+    private void pauseLonger(boolean first) {
+        long now = check();
+        if (first) {
+            waitingSince = now;
+        }
         if (Thread.currentThread().isInterrupted()) {
             board.abort(
                     Board.Reason.ABORTED,
@@ -119,16 +119,18 @@ public final class Stall {
                     new InterruptedException("interrupted in " + what()));
             throw failure();
         }
-        if (pauses++ < yields) {
-            Thread.yield();
-        } else if (!sleepAnnounced) {
+        if (pace.pass(waitingSince, now)) {
+            return;
+        }
+        if (!sleepAnnounced) {
             // The caller looks once more; if it comes back, it sleeps.
             shown = endpoint.bell.announceSleep();
             sleepAnnounced = true;
         } else {
             sleepAnnounced = false;
-            endpoint.bell.sleep(shown, sliceNanos());
-            pauses = 0;
+            if (endpoint.bell.sleep(shown, sliceNanos())) {
+                waitingSince = System.nanoTime();
+            }
         }
     }
 
@@ -139,18 +141,22 @@ public final class Stall {
         return Math.clamp(timeoutNanos - waited, DIAGNOSE_EVERY_NANOS / 10, slice);
     }
 
-    /** Throws when there is nothing left to wait for; cheap enough to be called over and over. */
-    void check() {
+    /**
+     * Throws when there is nothing left to wait for; cheap enough to be called over and over.
+     *
+     * @return what the clock says
+     */
+    long check() {
         if (board.isAborted()) {
             throw failure();
         }
         long now = System.nanoTime();
         if (!armed) {
             arm(now);
-            return;
+            return now;
         }
         if (now - diagnosedAt < DIAGNOSE_EVERY_NANOS) {
-            return;
+            return now;
         }
         diagnosedAt = now;
         diagnose();
@@ -175,6 +181,7 @@ public final class Stall {
                     seconds(warnNanos),
                     whereEverybodyIs());
         }
+        return now;
     }
 
     /** What everybody throws after an abort: the first cause, wherever it was. */

@@ -120,11 +120,12 @@ public abstract class Task {
         long start = System.nanoTime();
         Progress.Moving mover = mover();
         boolean helps = !Thread.currentThread().isVirtual();
-        int idle = 0;
+        Pace pace = mover.pace();
+        long since = start;
         while (!done) {
             int moved = helps ? mover.move() : Execution.BLOCKED;
             if (moved != Execution.BLOCKED) {
-                idle = 0;
+                since = System.nanoTime();
                 continue;
             }
             if (Thread.currentThread().isInterrupted()) {
@@ -132,7 +133,8 @@ public abstract class Task {
                 awaitEnd();
                 return;
             }
-            long waited = System.nanoTime() - start;
+            long now = System.nanoTime();
+            long waited = now - start;
             if (waited >= timeoutNanos) {
                 abandon("not done within " + java.time.Duration.ofNanos(timeoutNanos), true);
                 awaitEnd();
@@ -140,14 +142,9 @@ public abstract class Task {
             }
             if (!helps) {
                 parkOnce(1_000_000_000L);
-            } else if (++idle < mover.spins()) {
-                Thread.onSpinWait();
-            } else if (idle < mover.spins() + mover.yields()) {
-                Thread.yield();
-            } else {
+            } else if (!pace.pass(since, now)) {
                 sleepOnce(
                         mover, Math.min(timeoutNanos - waited, Math.clamp(waited / 8, 1_000_000, LONGEST_SLEEP_NANOS)));
-                idle = 0;
             }
         }
     }

@@ -259,17 +259,13 @@ final class Templates {
     }
 
     private static long awaitWordSpinning(long address, long signed, Endpoint endpoint) {
-        int spins = endpoint.spins;
+        int turns = 0;
         while (true) {
             long word = Memory.getLongAcquire(address);
             if ((word ^ signed) >>> 32 == 0) {
                 return word;
             }
-            if (--spins < 0) {
-                endpoint.stall.pause();
-            } else {
-                Thread.onSpinWait();
-            }
+            turns = endpoint.stall.pause(turns);
         }
     }
 }

@@ -5,6 +5,7 @@ import dev.tutti.TuttiException;
 import dev.tutti.channel.Board;
 import dev.tutti.exec.Endpoint;
 import dev.tutti.exec.Execution;
+import dev.tutti.exec.Pace;
 import dev.tutti.exec.Progress;
 import java.lang.ref.Reference;
 import java.util.Arrays;
@@ -198,13 +199,8 @@ public final class Postbox implements Progress.Moving {
     }
 
     @Override
-    public int spins() {
-        return endpoint.helpingSpins();
-    }
-
-    @Override
-    public int yields() {
-        return endpoint.helpingYields();
+    public Pace pace() {
+        return endpoint.pace();
     }
 
     private boolean step() {

@@ -7,8 +7,6 @@ import dev.tutti.algorithm.Algorithm;
 import dev.tutti.algorithm.Algorithms;
 import dev.tutti.algorithm.Constants;
 import dev.tutti.plan.Protocol;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -73,28 +71,40 @@ public final class Tuner {
             boolean registered,
             @Nullable String forcedName,
             @Nullable Protocol forcedProtocol) {
-        List<Algorithm> named = Algorithms.of(collective).stream()
-                .filter(each -> forcedName == null || each.name().equals(forcedName))
-                .filter(each -> forcedProtocol == null || each.protocol() == forcedProtocol)
-                .toList();
-        if (named.isEmpty()) {
+        boolean packetsFit = forcedProtocol == Protocol.PACKET
+                || (bytesPerBlock <= PACKET_LIMIT_BYTES && ranks <= PACKET_LIMIT_RANKS);
+        boolean exists = false;
+        boolean direct = false;
+        Algorithm best = null;
+        double least = Double.POSITIVE_INFINITY;
+        // A loop, not a stream: the first call of every kind comes here before anything is compiled.
+        for (Algorithm each : Algorithms.of(collective)) {
+            if ((forcedName == null || each.name().equals(forcedName))
+                    && (forcedProtocol == null || each.protocol() == forcedProtocol)) {
+                exists = true;
+                direct |= each.direct();
+                if (canRun(each, op, ragged, registered) && (each.protocol() == Protocol.SIMPLE || packetsFit)) {
+                    double nanos = each.cost().nanos(ranks, (double) bytesPerBlock, constants);
+                    if (best == null || nanos < least) {
+                        best = each;
+                        least = nanos;
+                    }
+                }
+            }
+        }
+        if (!exists) {
             throw new IllegalArgumentException("no algorithm " + asked(forcedName, forcedProtocol) + " for "
                     + collective + "; there are " + Algorithms.names(collective));
         }
-        boolean packetsFit = forcedProtocol == Protocol.PACKET
-                || (bytesPerBlock <= PACKET_LIMIT_BYTES && ranks <= PACKET_LIMIT_RANKS);
-        return named.stream()
-                .filter(each -> canRun(each, op, ragged, registered))
-                .filter(each -> each.protocol() == Protocol.SIMPLE || packetsFit)
-                .min(Comparator.comparingDouble(each -> each.cost().nanos(ranks, (double) bytesPerBlock, constants)))
-                .orElseThrow(() -> new IllegalArgumentException(
-                        asked(forcedName, forcedProtocol) + " cannot run " + collective + " of " + count + " " + type
-                                + (ragged ? " with counts that differ" : "")
-                                + (registered || named.stream().noneMatch(Algorithm::direct)
-                                        ? ""
-                                        : " on memory that is not registered")
-                                + (op == null ? "" : " with " + op)
-                                + "; choose another of " + Algorithms.names(collective)));
+        if (best == null) {
+            throw new IllegalArgumentException(
+                    asked(forcedName, forcedProtocol) + " cannot run " + collective + " of " + count + " " + type
+                            + (ragged ? " with counts that differ" : "")
+                            + (registered || !direct ? "" : " on memory that is not registered")
+                            + (op == null ? "" : " with " + op)
+                            + "; choose another of " + Algorithms.names(collective));
+        }
+        return best;
     }
 
     private boolean canRun(Algorithm algorithm, @Nullable ReduceOp op, boolean ragged, boolean registered) {
