@@ -38,6 +38,7 @@ public final class Endpoint {
     final Pace pace;
     final Stall stall;
     final PeerBuffers peerBuffers;
+    final Stores stores = new Stores();
     /** Signals sent so far, per (peer, channel). */
     final int[] sent;
     /** Signals consumed so far, per (peer, channel). */

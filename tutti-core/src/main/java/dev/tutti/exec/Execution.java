@@ -377,6 +377,8 @@ public final class Execution {
             endpoint.input = call.input();
             endpoint.output = call.output();
         }
+        // What is staged is small, and copied on at once.
+        endpoint.stores.streamOutputs(shape.outgrowsCaches && call.output().isDirect());
         if (shape != configured || call.isPairwise() || shape.dependsOnCall) {
             configured = shape;
             endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;

@@ -19,7 +19,8 @@ package dev.tutti.exec;
  *   DATA in a loop ends with a word: where the record begins in the region that the loop goes over
  *   PACKETS whose plain side is shorter than its packets end with a word: bytes of the plain side
  *
- *   fold      16 bits kernel (or COPY, USER) | 16 scaled source + 1 | 16 position of the plain source
+ *   fold      16 bits kernel (or COPY, USER) | 16 scaled source + 1 | 16 position of the plain source of PACKETS,
+ *                                                                       number of slots at the end of the destinations of DATA
  *   operand   8 bits base | 16 rank | 40 offset
  * </pre>
  */
@@ -108,6 +109,11 @@ final class Records {
     }
 
     static int plainPosition(long fold) {
+        return (int) (fold >>> 32) & 0xFFFF;
+    }
+
+    /** How many of the last destinations of DATA are slots, which a peer reads. */
+    static int slots(long fold) {
         return (int) (fold >>> 32) & 0xFFFF;
     }
 

@@ -205,9 +205,17 @@ final class Resolver {
         emit(
                 Records.header(Records.DATA, sources, destinations, 0, Records.OPERANDS + sources + destinations),
                 bytes,
-                Records.fold(kernel(each, sources, scaled), scaled, 0));
+                Records.fold(kernel(each, sources, scaled), scaled, slots(each.destinations())));
         each.sources().forEach(chunk -> emit(plainOperand(chunk)));
         each.destinations().forEach(chunk -> emit(plainOperand(chunk)));
+    }
+
+    private static int slots(List<Chunk> destinations) {
+        int first = destinations.size();
+        while (first > 0 && destinations.get(first - 1).space() == Space.SCRATCH) {
+            first--;
+        }
+        return destinations.size() - first;
     }
 
     private void packets(Op each) {

@@ -16,6 +16,9 @@ final class Shape {
     /** A chunk that stays in a core's cache together with its slot. */
     private static final long CHUNK_BYTES = 128 << 10;
 
+    /** Inputs and outputs of all ranks that together take more than this are not in any cache when they are used next. */
+    private static final long CACHED_BYTES = 48 << 20;
+
     private static final int LAST = 1;
     private static final int INPUT_STAGED = 2;
     private static final int OUTPUT_STAGED = 4;
@@ -43,6 +46,9 @@ final class Shape {
     final boolean takesPlaces;
     /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum. */
     final boolean dependsOnCall;
+
+    /** Whether the ranks' memory is larger than their caches. */
+    final boolean outgrowsCaches;
 
     /** As of which choice of plans this is. */
     int generation;
@@ -76,6 +82,8 @@ final class Shape {
                     default -> false;
                 };
         this.dependsOnCall = op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
+        int blocks = collective.inputBlocks(endpoint.size) + collective.outputBlocks(endpoint.size);
+        this.outgrowsCaches = longestBytes > CACHED_BYTES / Math.max(1, (long) blocks * endpoint.size);
         this.elementShift = Integer.numberOfTrailingZeros(type.bytes());
     }
 

@@ -23,18 +23,25 @@ final class Transfers {
         int firstDestination = firstSource + sources;
         long fold = code[pc + 2];
         int kernel = Records.kernel(fold);
+        int outputs = destinations - Records.slots(fold);
         long piece = destinations == 1 ? PIECE : FAN_OUT_PIECE;
         for (long offset = from; offset < to; offset += piece) {
             long bytes = Math.min(piece, to - offset);
-            long first = code[firstDestination] + offset;
-            if (kernel == Records.COPY) {
-                for (int i = 0; i < destinations; i++) {
-                    copy(code[firstSource] + offset, code[firstDestination + i] + offset, bytes, endpoint);
-                }
-            } else {
-                fold(kernel, Records.scaled(fold), code, firstSource, sources, offset, first, bytes, endpoint);
-                for (int i = 1; i < destinations; i++) {
-                    copy(first, code[firstDestination + i] + offset, bytes, endpoint);
+            long source = code[firstSource] + offset;
+            int copied = 0;
+            if (kernel != Records.COPY) {
+                source = code[firstDestination] + offset;
+                copied = 1;
+                fold(kernel, Records.scaled(fold), code, firstSource, sources, offset, source, bytes, endpoint);
+            }
+            for (; copied < destinations; copied++) {
+                long destination = code[firstDestination + copied] + offset;
+                if ((source | destination) < 0) {
+                    Places.copy(source, destination, bytes, endpoint);
+                } else if (copied < outputs) {
+                    endpoint.stores.toOutput(source, destination, bytes);
+                } else {
+                    endpoint.stores.toSlot(source, destination, bytes);
                 }
             }
             if (bytes == piece && endpoint.board.isAborted()) {

@@ -1,5 +1,6 @@
 package dev.tutti.memory;
 
+import dev.tutti.posix.StreamingCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -75,6 +76,22 @@ public final class Memory {
         } else if (source != destination) {
             MemorySegment.copy(ALL, source, ALL, destination, bytes);
         }
+    }
+
+    /**
+     * Copies bytes past the caches, where this machine can: for what its writer does not read again soon, and no reader finds in a
+     * cache that it shares with the writer. The ranges must not overlap.
+     */
+    public static void stream(long source, long destination, long bytes) {
+        long head = -destination & (StreamingCopy.UNIT - 1);
+        long body = (bytes - head) & -StreamingCopy.UNIT;
+        if (body <= 0 || source == destination || !StreamingCopy.isAvailable()) {
+            copy(source, destination, bytes);
+            return;
+        }
+        copy(source, destination, head);
+        StreamingCopy.copy(source + head, destination + head, body);
+        copy(source + head + body, destination + head + body, bytes - head - body);
     }
 
     public static void fill(long address, long bytes, byte value) {

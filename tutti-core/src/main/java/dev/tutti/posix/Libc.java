@@ -69,6 +69,11 @@ final class Libc {
                 Linker.Option.firstVariadicArg(1));
     }
 
+    /** Instructions of our own at an address. The call takes no more than that: it must be short, and never wait. */
+    static MethodHandle code(MemorySegment address, FunctionDescriptor type) {
+        return LINKER.downcallHandle(address, type, Linker.Option.critical(false));
+    }
+
     private static MethodHandle link(String symbol, FunctionDescriptor type, Linker.Option... options) {
         if (UNAVAILABILITY_CAUSE != null) {
             throw new UnsupportedOperationException(

@@ -81,7 +81,9 @@ public final class Kernels {
     private static void slice(
             int kernel, long[] code, int srcAt, int n, long byteOffset, long dst, int count, long aux, int scaled) {
         int state = state(kernel, n);
-        if (NATIVE_STATES[state] == READY && hasKernel(kernel, n)) {
+        if (n > VectorFolds.SOURCES && NATIVE_STATES[state] == READY && Passes.suit(kernel)) {
+            Passes.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        } else if (NATIVE_STATES[state] == READY && hasKernel(kernel, n)) {
             Vectors.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
         } else if (n == 1 && isCopy(kernel)) {
             Memory.copy(code[srcAt] + byteOffset, dst, (long) count << Codes.shift(Codes.type(kernel)));

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tutti.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -93,6 +95,30 @@ class PosixTest {
         assertFalse(ProcessFacts.bootId().isEmpty());
         assertFalse(ProcessFacts.pidNamespace().isEmpty());
         assertTrue(ProcessFacts.uid() >= 0);
+    }
+
+    @Test
+    void shouldCopyTheSameBytesWhenStreaming() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment from = arena.allocate(9000, 64);
+            MemorySegment to = arena.allocate(9000, 64);
+            for (int i = 0; i < 2000; i++) {
+                for (long at = 0; at < from.byteSize(); at += 8) {
+                    from.set(ValueLayout.JAVA_LONG, at, random.nextLong());
+                }
+                to.fill((byte) 0x11);
+                int source = random.nextInt(130);
+                int destination = random.nextInt(130);
+                int bytes = random.nextInt(i % 3 == 0 ? 200 : 8700);
+                Memory.stream(from.address() + source, to.address() + destination, bytes);
+                String what = bytes + " bytes from " + source + " to " + destination + ", seed " + seed;
+                assertEquals(-1, to.asSlice(destination, bytes).mismatch(from.asSlice(source, bytes)), what);
+                assertTrue(destination == 0 || to.get(ValueLayout.JAVA_BYTE, destination - 1) == 0x11, what);
+                assertEquals(0x11, to.get(ValueLayout.JAVA_BYTE, destination + bytes), what);
+            }
+        }
     }
 
     @Test

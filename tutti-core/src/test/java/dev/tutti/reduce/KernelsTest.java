@@ -115,6 +115,29 @@ class KernelsTest {
 
     @ParameterizedTest
     @EnumSource
+    void shouldEqualTheScalarTwinWhenInPasses(DataType type) {
+        try (Arena arena = Arena.ofConfined()) {
+            Sources sources = new Sources(type, 17, arena, random);
+            long expected = new Sources(type, 1, arena, random).addresses[0];
+            for (Fold fold : folds(type)) {
+                int kernel = Kernels.id(type, fold);
+                for (int n : Passes.suit(kernel) ? new int[] {9, 10, 15, 16, 17} : new int[0]) {
+                    long[] code = misaligned(sources, n);
+                    long aux = Sources.aux(type, fold, n, random);
+                    int count = COUNTS[random.nextInt(COUNTS.length)];
+                    int scaled = random.nextInt(n + 1) - 1;
+                    // The destination is one of the sources, as it is in place.
+                    long dst = code[1 + random.nextInt(n)] + 5;
+                    SCALAR.run(kernel, code, 1, n, 5, expected, count, aux, scaled);
+                    Passes.reduce(kernel, code, 1, n, 5, dst, count, aux, scaled);
+                    compare(type, fold, n, "in passes", elements(type, expected, count), dst);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void shouldEqualTheNativeFormWhenOnArrays(DataType type) {
         try (Arena arena = Arena.ofConfined()) {
             Sources sources = new Sources(type, 17, arena, random);

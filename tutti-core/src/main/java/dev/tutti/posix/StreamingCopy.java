@@ -1,0 +1,124 @@
+package dev.tutti.posix;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies whose stores go past the caches. An ordinary store first fetches the line that it overwrites, from whichever cache holds
+ * it; a streaming one does not, and leaves the line in memory. Java has no such store, the C library only for copies of many
+ * megabytes, so its instructions stand here: SSE2, which every x86-64 has.
+ *
+ * <pre>
+ *        endbr64
+ *   go:  movdqu  0(%rsi), %xmm0 ... 48(%rsi), %xmm3
+ *        movntdq %xmm0, 0(%rdi) ... %xmm3, 48(%rdi)
+ *        add $64, %rsi;  add $64, %rdi;  sub $64, %rdx;  jne go
+ *        sfence                                 a release store that follows would overtake these stores otherwise
+ *        ret
+ * </pre>
+ */
+public final class StreamingCopy {
+    /** What the destination must be aligned to, and the length a multiple of. */
+    public static final long UNIT = 64;
+
+    private static final byte[] CODE = HexFormat.of()
+            .parseHex(
+                    "f30f1efa" // endbr64
+                            + "f30f6f06" + "f30f6f4e10" + "f30f6f5620" + "f30f6f5e30" // movdqu
+                            + "660fe707" + "660fe74f10" + "660fe75720" + "660fe75f30" // movntdq
+                            + "4883c640" + "4883c740" + "4883ea40" + "75cc" // add, add, sub, jne
+                            + "0faef8" // sfence
+                            + "c3");
+
+    private static final long MMAP = 9;
+    private static final long MPROTECT = 10;
+    private static final long MUNMAP = 11;
+    private static final long PAGE = 4096;
+    private static final long READ_WRITE = 1 | 2;
+    private static final long READ_EXECUTE = 1 | 4;
+    private static final long PRIVATE_ANONYMOUS = 0x02 | 0x20;
+
+    private static final @Nullable Throwable UNAVAILABILITY_CAUSE = probe();
+
+    private StreamingCopy() {}
+
+    private static final class Handles {
+        private static final MethodHandle SYSCALL6 = Libc.syscall(6);
+        private static final MethodHandle COPY = Libc.code(
+                load(), FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    }
+
+    private static @Nullable Throwable probe() {
+        if (!System.getProperty("os.arch", "").equals("amd64")) {
+            return new UnsupportedOperationException("needs x86-64");
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment from = arena.allocate(2 * UNIT, UNIT).fill((byte) 0x5A);
+            MemorySegment to = arena.allocate(2 * UNIT, UNIT);
+            call(from.address(), to.address(), 2 * UNIT);
+            return from.mismatch(to) < 0 ? null : new IllegalStateException("the copy differs");
+        } catch (RuntimeException | LinkageError cause) {
+            return cause;
+        }
+    }
+
+    /** Writes the instructions to a page of their own, which then cannot be written any more. */
+    private static MemorySegment load() {
+        long page = systemCall("mmap", MMAP, 0, PAGE, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
+        MemorySegment code = MemorySegment.ofAddress(page).reinterpret(PAGE);
+        code.copyFrom(MemorySegment.ofArray(CODE));
+        try {
+            systemCall("mprotect", MPROTECT, page, PAGE, READ_EXECUTE, 0, 0, 0);
+        } catch (PosixException refused) {
+            systemCall("munmap", MUNMAP, page, PAGE, 0, 0, 0, 0);
+            throw refused;
+        }
+        return code;
+    }
+
+    private static long systemCall(String name, long number, long a, long b, long c, long d, long e, long f) {
+        MemorySegment scratch = Libc.scratch();
+        try {
+            long result = (long) Handles.SYSCALL6.invokeExact(scratch, number, a, b, c, d, e, f);
+            if (result == -1) {
+                throw new PosixException(name + "(a page of instructions)", Libc.errno(scratch));
+            }
+            return result;
+        } catch (Throwable thrown) {
+            throw Libc.unexpected(thrown);
+        }
+    }
+
+    public static boolean isAvailable() {
+        return UNAVAILABILITY_CAUSE == null;
+    }
+
+    /** Why there is none here, or null. */
+    public static @Nullable Throwable unavailabilityCause() {
+        return UNAVAILABILITY_CAUSE;
+    }
+
+    /**
+     * Copies. When this returns, every core sees the bytes. Keep copies short: the collector waits for their end.
+     *
+     * @param source any address
+     * @param destination a multiple of {@link #UNIT}
+     * @param bytes a multiple of {@link #UNIT}, and not 0
+     */
+    public static void copy(long source, long destination, long bytes) {
+        call(source, destination, bytes);
+    }
+
+    private static void call(long source, long destination, long bytes) {
+        try {
+            Handles.COPY.invokeExact(destination, source, bytes);
+        } catch (Throwable thrown) {
+            throw Libc.unexpected(thrown);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package dev.tutti.exec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tutti.memory.Memory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Timeout;
+
+/** Whichever way is tried or chosen, the bytes are the same. */
+@Timeout(30)
+class StoresTest {
+    private static final int MOST = 40_000;
+
+    @RepeatedTest(3)
+    void shouldCopyTheSameBytesWhicheverWayIsTaken() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        Stores stores = new Stores();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment from = arena.allocate(MOST + 128, 64);
+            MemorySegment to = arena.allocate(MOST + 128, 64);
+            for (long at = 0; at < from.byteSize(); at += 8) {
+                from.set(ValueLayout.JAVA_LONG, at, random.nextLong());
+            }
+            // 24 MB: three trials.
+            for (int i = 0; i < 1000; i++) {
+                int source = random.nextInt(64);
+                int destination = random.nextInt(64);
+                int bytes = random.nextInt(MOST);
+                Memory.fill(to.address(), to.byteSize(), (byte) 0);
+                stores.streamOutputs(random.nextBoolean());
+                if (random.nextInt(8) == 0) {
+                    stores.toOutput(from.address() + source, to.address() + destination, bytes);
+                } else {
+                    stores.toSlot(from.address() + source, to.address() + destination, bytes);
+                }
+                assertThat(to.asSlice(destination, bytes).mismatch(from.asSlice(source, bytes)))
+                        .as("%d bytes from %d to %d, seed %d", bytes, source, destination, seed)
+                        .isEqualTo(-1);
+                assertThat(to.get(ValueLayout.JAVA_BYTE, destination + bytes)).isZero();
+            }
+        }
+    }
+}
