@@ -777,7 +777,7 @@ public final class GenerateKernels {
                     + ";\n");
             if (scalesFirst(lane, fold, n, heap)) {
                 text.append(type + " f0 = scaled < 0 ? " + one + " : factor;\n");
-                for (int k = 1; k < n; k++) {
+                for (int k = 1; k < n && !heap; k++) {
                     text.append("if (scaled == K) {\n    sK = s0;\n    s0 = code[at + K] + offset;\n}\n"
                             .replace("K", "" + k));
                 }
@@ -792,11 +792,11 @@ public final class GenerateKernels {
 
     /**
      * Integers, and two of anything, sum to the same in any order: the source to be multiplied goes first, the others need no
-     * factor.
+     * factor. In the heap form that is the array, if anything is multiplied at all.
      */
     private static boolean scalesFirst(Lane lane, VectorFold fold, int n, boolean heap) {
         boolean anyOrder = lane.isInteger() || (n == 2 && lane != Lane.FLOAT16);
-        return fold == VectorFold.MUL_SUM && anyOrder && !heap;
+        return fold == VectorFold.MUL_SUM && (anyOrder || heap);
     }
 
     private static String load(Lane lane, boolean heap, int k, String o) {
@@ -855,8 +855,8 @@ public final class GenerateKernels {
         if (fold != VectorFold.MUL_SUM || scalesFirst(lane, fold, n, heap) && k > 0) {
             return "";
         }
-        String index = k == 0 ? "0" : heap ? "k + 1" : "k";
-        return n > 8 ? "(scaled == " + index + " ? factor : 1f)" : "f" + k;
+        String index = k == 0 ? "0" : "k";
+        return n > 8 && !scalesFirst(lane, fold, n, heap) ? "(scaled == " + index + " ? factor : 1f)" : "f" + k;
     }
 
     private static String source(Lane lane, VectorFold fold, String load, int k, String factor) {
@@ -933,7 +933,7 @@ public final class GenerateKernels {
                 declared.append(", long s" + k);
                 passed.append(", s" + k + " + 2L * done");
             }
-            if (fold == VectorFold.MUL_SUM) {
+            if (fold == VectorFold.MUL_SUM && (k == 0 || !heap)) {
                 declared.append(", float f" + k);
                 passed.append(", f" + k);
             }

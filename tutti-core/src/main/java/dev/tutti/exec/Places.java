@@ -101,21 +101,18 @@ final class Places {
             Endpoint endpoint) {
         Operand from = operand(code[first + own], endpoint);
         Operand to = operand(destination, endpoint);
-        if (own > 1 || !Kernels.takesArrays(kernel, sources, to.array(), from.array())) {
+        boolean scalesOther = scaled >= 0 && scaled != own;
+        if (own > 1 || scalesOther || !Kernels.takesArrays(kernel, sources, to.array(), from.array())) {
             return false;
         }
         int shift = endpoint.elementShift;
         long[] others = code;
         int firstOther = first + 1 - own;
-        int scaledOther = scaled;
-        if (own == 1) {
-            scaledOther = scaled == 0 || scaled == 1 ? 1 - scaled : scaled;
-            if (sources > 2) {
-                others = endpoint.foldSources(sources);
-                others[0] = code[first];
-                System.arraycopy(code, first + 2, others, 1, sources - 2);
-                firstOther = 0;
-            }
+        if (own == 1 && sources > 2) {
+            others = endpoint.foldSources(sources);
+            others[0] = code[first];
+            System.arraycopy(code, first + 2, others, 1, sources - 2);
+            firstOther = 0;
         }
         Kernels.reduceHeap(
                 kernel,
@@ -129,7 +126,7 @@ final class Places {
                 offset,
                 (int) (bytes >>> shift),
                 endpoint.aux,
-                scaledOther);
+                Math.min(scaled, 0));
         return true;
     }
 

@@ -2,7 +2,6 @@ package dev.tutti.memory;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -227,7 +226,7 @@ public final class Operand {
             return;
         }
         if (array != null) {
-            loadArray(array, offset, to, length);
+            ArrayCopy.load(array, arrayIndex + (int) (offset >>> ArrayCopy.shift(array)), to, length);
         } else if (parts != null) {
             moveParts(parts, offset, to, length, true);
         } else if (isDirect() || segment == null) {
@@ -244,7 +243,7 @@ public final class Operand {
             return;
         }
         if (array != null) {
-            storeArray(array, offset, from, length);
+            ArrayCopy.store(array, arrayIndex + (int) (offset >>> ArrayCopy.shift(array)), from, length);
         } else if (parts != null) {
             moveParts(parts, offset, from, length, false);
         } else if (isDirect() || segment == null) {
@@ -263,7 +262,7 @@ public final class Operand {
         if (array == null || to.array == null || array.getClass() != to.array.getClass()) {
             return false;
         }
-        int shift = shift(array);
+        int shift = ArrayCopy.shift(array);
         int from = arrayIndex + (int) (offset >>> shift);
         int into = to.arrayIndex + (int) (toOffset >>> shift);
         if (array != to.array || from != into) {
@@ -293,59 +292,6 @@ public final class Operand {
     }
 
     private int scale() {
-        return array == null ? 8 : 1 << shift(array);
-    }
-
-    /** Log2 of the bytes of an element. */
-    private static int shift(Object array) {
-        if (array instanceof float[] || array instanceof int[]) {
-            return 2;
-        }
-        if (array instanceof double[] || array instanceof long[]) {
-            return 3;
-        }
-        return array instanceof short[] ? 1 : 0;
-    }
-
-    private void loadArray(Object from, long offset, long to, long length) {
-        if (from instanceof float[]) {
-            copyIn(from, ValueLayout.JAVA_FLOAT_UNALIGNED, 2, offset, to, length);
-        } else if (from instanceof double[]) {
-            copyIn(from, ValueLayout.JAVA_DOUBLE_UNALIGNED, 3, offset, to, length);
-        } else if (from instanceof int[]) {
-            copyIn(from, ValueLayout.JAVA_INT_UNALIGNED, 2, offset, to, length);
-        } else if (from instanceof long[]) {
-            copyIn(from, ValueLayout.JAVA_LONG_UNALIGNED, 3, offset, to, length);
-        } else if (from instanceof short[]) {
-            copyIn(from, ValueLayout.JAVA_SHORT_UNALIGNED, 1, offset, to, length);
-        } else {
-            copyIn(from, ValueLayout.JAVA_BYTE, 0, offset, to, length);
-        }
-    }
-
-    private void storeArray(Object into, long offset, long from, long length) {
-        if (into instanceof float[]) {
-            copyOut(into, ValueLayout.JAVA_FLOAT_UNALIGNED, 2, offset, from, length);
-        } else if (into instanceof double[]) {
-            copyOut(into, ValueLayout.JAVA_DOUBLE_UNALIGNED, 3, offset, from, length);
-        } else if (into instanceof int[]) {
-            copyOut(into, ValueLayout.JAVA_INT_UNALIGNED, 2, offset, from, length);
-        } else if (into instanceof long[]) {
-            copyOut(into, ValueLayout.JAVA_LONG_UNALIGNED, 3, offset, from, length);
-        } else if (into instanceof short[]) {
-            copyOut(into, ValueLayout.JAVA_SHORT_UNALIGNED, 1, offset, from, length);
-        } else {
-            copyOut(into, ValueLayout.JAVA_BYTE, 0, offset, from, length);
-        }
-    }
-
-    private void copyIn(Object from, ValueLayout layout, int shift, long offset, long to, long length) {
-        MemorySegment.copy(
-                from, arrayIndex + (int) (offset >>> shift), Memory.ALL, layout, to, (int) (length >>> shift));
-    }
-
-    private void copyOut(Object into, ValueLayout layout, int shift, long offset, long from, long length) {
-        MemorySegment.copy(
-                Memory.ALL, layout, from, into, arrayIndex + (int) (offset >>> shift), (int) (length >>> shift));
+        return array == null ? 8 : 1 << ArrayCopy.shift(array);
     }
 }

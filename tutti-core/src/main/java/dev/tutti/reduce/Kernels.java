@@ -101,7 +101,8 @@ public final class Kernels {
      * {@code short[]} and {@code byte[]} for the types of that width), which may be the same.
      *
      * @param n number of sources beside {@code ownArray}, 0 or more
-     * @param scaled as for {@link #reduce}, where {@code ownArray} has index 0 and source k has index k + 1
+     * @param scaled as for {@link #reduce}, where {@code ownArray} has index 0 and source k has index k + 1; where it is above 0 the
+     *     scalar twin runs
      */
     public static void reduceHeap(
             int kernel,
@@ -117,7 +118,8 @@ public final class Kernels {
             long aux,
             int scaled) {
         int state = state(kernel, n + 1);
-        if (HEAP_STATES[state] == READY && hasKernel(kernel, n + 1)) {
+        boolean scalesOther = scaled > 0 && Codes.fold(kernel) == Codes.MUL_SUM;
+        if (HEAP_STATES[state] == READY && hasKernel(kernel, n + 1) && !scalesOther) {
             Vectors.reduceHeap(
                     kernel, dstArray, dstAt, ownArray, ownAt, code, srcAt, n, byteOffset, count, aux, scaled);
         } else if (n == 0 && isCopy(kernel)) {

@@ -34,8 +34,9 @@ final class Memories implements AutoCloseable {
                 Object array = newArray(type, (int) count);
                 yield new Slot(placement, Buffer.of(array, type), array, heap(array), 0);
             }
-            case ARRAY_PART -> {
-                Object array = newArray(type, (int) count + shift + 2 * canaries);
+            case ARRAY_PART, OTHER_ARRAY_PART -> {
+                DataType elements = placement == Placement.ARRAY_PART ? type : otherType(type);
+                Object array = newArray(elements, (int) count + shift + 2 * canaries);
                 int offset = canaries + shift;
                 Buffer buffer = Buffer.of(array, offset, (int) count, type);
                 yield new Slot(placement, buffer, buffer, heap(array), (long) offset * width);
@@ -79,6 +80,16 @@ final class Memories implements AutoCloseable {
         }
         borrowed.add(segment);
         return segment.asSlice(0, bytes);
+    }
+
+    private static DataType otherType(DataType type) {
+        return switch (type) {
+            case FLOAT32 -> DataType.INT32;
+            case FLOAT64 -> DataType.INT64;
+            case INT32, UINT32 -> DataType.FLOAT32;
+            case INT64, UINT64 -> DataType.FLOAT64;
+            default -> type;
+        };
     }
 
     static Object newArray(DataType type, int length) {

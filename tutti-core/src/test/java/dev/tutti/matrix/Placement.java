@@ -6,6 +6,8 @@ enum Placement {
     ARRAY,
     /** Part of an array. */
     ARRAY_PART,
+    /** Part of an array of the other class of that width, if there is one: floats in an {@code int[]}. */
+    OTHER_ARRAY_PART,
     HEAP_SEGMENT,
     AUTOMATIC,
     CONFINED,
@@ -16,6 +18,6 @@ enum Placement {
 
     /** Whether it can be a segment that is passed as such. */
     boolean isSegment() {
-        return this != ARRAY && this != ARRAY_PART && this != ALLOCATED;
+        return this != ARRAY && this != ARRAY_PART && this != OTHER_ARRAY_PART && this != ALLOCATED;
     }
 }

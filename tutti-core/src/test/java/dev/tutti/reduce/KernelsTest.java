@@ -158,7 +158,8 @@ class KernelsTest {
                         for (int form = 0; form < 4; form++) {
                             boolean inPlace = (form & 1) != 0;
                             boolean vector = (form & 2) != 0;
-                            if (vector && !Vectors.exists(kernel, n)) {
+                            boolean scalesOther = fold == Fold.MUL_SUM && scaled > 0;
+                            if (vector && (!Vectors.exists(kernel, n) || scalesOther)) {
                                 continue;
                             }
                             int ownAt = 7;
