@@ -40,7 +40,6 @@ public final class Call {
 
     long againInput;
     long againOutput;
-    int againStages;
 
     private Collective collective = Collective.BARRIER;
     private DataType type = DataType.INT8;
@@ -170,7 +169,7 @@ public final class Call {
 
     /** Whether what was found out about this call will hold for the next one. */
     boolean mayRunAgain() {
-        return repeatable && uniform && !stagesInput;
+        return repeatable && uniform && !stagesInput && input.isWhole() && output.isWhole();
     }
 
     /** Forgets the memory, unless the next call is likely to have it again. */

@@ -2,11 +2,9 @@ package dev.tutti.exec;
 
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
-import dev.tutti.channel.Board;
 import dev.tutti.memory.Operand;
 import dev.tutti.plan.Plan;
 import dev.tutti.spi.Allocation;
-import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.LongFunction;
@@ -79,8 +77,9 @@ public final class Execution {
             return;
         }
         Program again = call.again;
-        if (again != null && call.againStages == staging.version()) {
-            runAgain(call, again, Objects.requireNonNull(call.shape));
+        Shape known = call.shape;
+        if (again != null && known != null && shapes.isCurrent(known)) {
+            runAgain(call, again, known);
         } else if (call.isPairwise()) {
             publish(call, Signature.meta(call), digest(call));
             Call first = agreement.about(call, endpoint.size);
@@ -102,9 +101,6 @@ public final class Execution {
         if (!endpoint.mayWrite(program)) {
             awaitPeers(program);
         }
-        if (call.isInputStaged(shape.takesPlaces)) {
-            staging.load(call, shape, 0);
-        }
         long[] bound = program.bind(endpoint, call.againInput, call.againOutput)[0];
         if (program.template != Templates.NONE) {
             Templates.run(program.template, bound, endpoint);
@@ -112,9 +108,6 @@ public final class Execution {
             Interpreter.run(bound, endpoint);
         }
         endpoint.finishLaunch(program);
-        if (call.isOutputStaged(shape.takesPlaces)) {
-            staging.store(call, shape, program, 0, call.againOutput);
-        }
         requireAgreement(shape);
     }
 
@@ -153,11 +146,10 @@ public final class Execution {
             if (outputStaged) {
                 staging.store(call, shape, program, round, output);
             }
-            if (program.singleLane && !program.reachesPeers && shape.rounds == 1 && call.mayRunAgain()) {
+            if (program.singleLane && shape.rounds == 1 && shape.takesPlaces && call.mayRunAgain()) {
                 call.again = program;
                 call.againInput = input;
                 call.againOutput = output;
-                call.againStages = staging.version();
             }
         }
         requireAgreement(shape);
@@ -165,22 +157,10 @@ public final class Execution {
 
     /** Begins a launch that reaches into peers' memory and lets them reach into this rank's. */
     private void enter(Call call, Program program, long input, long output) {
-        publishBuffers(call, program, input, output);
+        endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output);
         if (program.entry != null) {
             Interpreter.run(program.entry[0], endpoint);
         }
-    }
-
-    /**
-     * Tells peers where this rank's memory is, unless the communicator has been aborted. Whoever gives up after an abort spreads it
-     * and then looks who is inside; whoever goes inside says so and then looks for an abort. So one of the two sees the other.
-     */
-    private void publishBuffers(Call call, Program program, long input, long output) {
-        VarHandle.fullFence();
-        if (endpoint.board.isAborted()) {
-            throw endpoint.stall.failure();
-        }
-        endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output);
     }
 
     private void finish(Program program) {
@@ -188,28 +168,9 @@ public final class Execution {
         endpoint.peerBuffers.finished();
     }
 
-    /**
-     * After a failure, when nothing of this rank runs any more: whether no peer touches its memory either. Such a peer is inside this
-     * launch, and has neither finished it nor said that it has left.
-     */
+    /** After a failure, when nothing of this rank runs any more: whether no peer touches its memory either. */
     public boolean isWithdrawn() {
-        Board board = endpoint.board;
-        board.publishLeft();
-        if (!endpoint.peerBuffers.isReached()) {
-            return true;
-        }
-        board.spreadAbort();
-        VarHandle.fullFence();
-        for (int peer = 0; peer < endpoint.size; peer++) {
-            if (peer != endpoint.rank
-                    && board.position(peer) >= operation
-                    && board.finished(peer) < endpoint.launch
-                    && !board.hasLeft(peer)) {
-                return false;
-            }
-        }
-        abandonBuffers();
-        return true;
+        return endpoint.peerBuffers.isWithdrawn(operation);
     }
 
     /** Forgets that peers may have been told of this rank's memory. */
@@ -231,7 +192,6 @@ public final class Execution {
             planCalls = null;
         }
         shapes.forget();
-        staging.forget();
     }
 
     /** Starts a call that a plan of a file serves; false if none does. */
@@ -299,7 +259,7 @@ public final class Execution {
             output = outputBase(call, shape, round, outputStaged, input);
             long[][] bound = program.bind(endpoint, input, output);
             if (program.reachesPeers) {
-                publishBuffers(call, program, input, output);
+                endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output);
             }
             phase = program.entry != null ? ENTERING : RUNNING;
             machine.start(program, program.entry != null ? program.entry : bound);
@@ -377,7 +337,7 @@ public final class Execution {
             endpoint.input = call.input();
             endpoint.output = call.output();
         }
-        // What is staged is small, and copied on at once.
+        // What is staged is small, and copied on at once; arrays have no address to stream to.
         endpoint.stores.streamOutputs(shape.outgrowsCaches && call.output().isDirect());
         if (shape != configured || call.isPairwise() || shape.dependsOnCall) {
             configured = shape;

@@ -66,7 +66,7 @@ final class Packets {
                 value = foldTiles(code, pc, packetSources, plainSources, position, length, plainLength, endpoint);
             }
             if (stores) {
-                Memory.copy(value, store + position, plainLength);
+                Transfers.copy(value, store + position, plainLength, endpoint);
             }
             for (int i = 0; i < packetDestinations; i++) {
                 pack(value, code[firstPacketDestination + i] + lead + 2 * position, length, endpoint.launch << 32);
@@ -118,7 +118,9 @@ final class Packets {
         int kernel = Records.kernel(fold);
         if (kernel == Records.COPY) {
             long source = code[pc + Records.OPERANDS] + position;
-            return plainLength == length ? source : filledUp(source, plainLength, length, tile(endpoint, 0));
+            return plainLength == length && source >= 0
+                    ? source
+                    : filledUp(source, plainLength, length, tile(endpoint, 0), endpoint);
         }
         long tile = tile(endpoint, 0);
         Transfers.fold(kernel, Records.scaled(fold), code, pc + Records.OPERANDS, 1, position, tile, length, endpoint);
@@ -152,8 +154,8 @@ final class Packets {
         long[] sources = endpoint.foldSources;
         int plainPosition = plainSources == 0 ? -1 : Records.plainPosition(fold);
         long plain = plainSources == 0 ? 0 : code[pc + Records.OPERANDS] + position;
-        if (plainSources != 0 && plainLength < length) {
-            plain = filledUp(plain, plainLength, length, tile(endpoint, packetSources));
+        if (plainSources != 0 && (plainLength < length || plain < 0)) {
+            plain = filledUp(plain, plainLength, length, tile(endpoint, packetSources), endpoint);
         }
         int tile = 0;
         for (int i = 0; i < packetSources + plainSources; i++) {
@@ -173,9 +175,11 @@ final class Packets {
         return result;
     }
 
-    private static long filledUp(long source, int plainLength, int length, long tile) {
-        Memory.fill(tile, length, (byte) 0);
-        Memory.copy(source, tile, plainLength);
+    private static long filledUp(long source, int plainLength, int length, long tile, Endpoint endpoint) {
+        if (plainLength < length) {
+            Memory.fill(tile, length, (byte) 0);
+        }
+        Transfers.copy(source, tile, plainLength, endpoint);
         return tile;
     }
 

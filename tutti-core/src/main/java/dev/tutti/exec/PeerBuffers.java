@@ -1,9 +1,11 @@
 package dev.tutti.exec;
 
+import dev.tutti.channel.Board;
 import dev.tutti.memory.Memory;
 import dev.tutti.memory.Operand;
 import dev.tutti.spi.Fabric;
 import dev.tutti.spi.RegionLayout;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +31,16 @@ final class PeerBuffers {
         this.endpoint = endpoint;
     }
 
-    /** Tells peers, before the first signal of a launch, where this rank's memory for it lies. */
+    /**
+     * Tells peers, before the first signal of a launch, where this rank's memory for it lies, unless the communicator has been aborted.
+     * Whoever gives up after an abort spreads it and then looks who is inside; whoever goes inside says so and then looks for an abort.
+     * So one of the two sees the other.
+     */
     void publish(Program current, Operand input, long inputAddress, Operand output, long outputAddress) {
+        VarHandle.fullFence();
+        if (endpoint.board.isAborted()) {
+            throw endpoint.stall.failure();
+        }
         program = current;
         reached = true;
         long in = location(input, inputAddress);
@@ -86,13 +96,32 @@ final class PeerBuffers {
         return endpoint.fabric.address(peer, location) + Records.offset(operand);
     }
 
+    /**
+     * After a failure, when nothing of this rank runs any more: whether no peer touches its memory either. Such a peer is inside this
+     * launch of this operation, and has neither finished it nor said that it has left.
+     */
+    boolean isWithdrawn(long operation) {
+        Board board = endpoint.board;
+        board.publishLeft();
+        if (!reached) {
+            return true;
+        }
+        board.spreadAbort();
+        VarHandle.fullFence();
+        for (int peer = 0; peer < endpoint.size; peer++) {
+            if (peer != endpoint.rank
+                    && board.position(peer) >= operation
+                    && board.finished(peer) < endpoint.launch
+                    && !board.hasLeft(peer)) {
+                return false;
+            }
+        }
+        reached = false;
+        return true;
+    }
+
     /** The launch is over, and nobody touches this rank's memory any more. */
     void finished() {
         reached = false;
-    }
-
-    /** Whether a launch has told peers where this rank's memory lies and is not over. */
-    boolean isReached() {
-        return reached;
     }
 }

@@ -12,7 +12,7 @@ import dev.tutti.reduce.Kernels;
  * </pre>
  *
  * Data is copied straight between places and addresses. A fold of one array into another goes straight through a kernel for
- * arrays, as far as there is one; any other fold goes through tiles that stay in the first-level cache.
+ * arrays, as far as there is one; any other fold, and packets, go through tiles that stay in the first-level cache.
  */
 final class Places {
     static final long INPUT = 1L << 63;
@@ -53,6 +53,15 @@ final class Places {
                 copy(endpoint.tileAddress, to + done, length, endpoint);
             }
         }
+    }
+
+    /** Where a few bytes can be read: where they are, or in a tile to which those of a place are copied. */
+    static long address(long from, long tile, long bytes, Endpoint endpoint) {
+        if (from >= 0) {
+            return from;
+        }
+        operand(from, endpoint).load(from & OFFSET_MASK, tile, bytes);
+        return tile;
     }
 
     /** As {@link Kernels#reduce}, where sources and destination may be places. */

@@ -42,7 +42,7 @@ final class Shape {
     final int elementShift;
     /** Whether this rank gets data without hearing from everybody. */
     final boolean hearsFromSome;
-    /** Whether the plan takes {@link Places}; peers cannot reach those, and packets are staged as fast as they are packed. */
+    /** Whether the plan takes {@link Places}, which peers cannot reach. */
     final boolean takesPlaces;
     /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum. */
     final boolean dependsOnCall;
@@ -72,7 +72,7 @@ final class Shape {
         this.rounds = Math.max(1, (longestBytes + window - 1) / window);
         this.maxChunk =
                 rounds == 1 && !call.isPairwise() ? Resolver.maxChunk(longestBytes, part.chunksPerBlock()) : chunk;
-        this.takesPlaces = plan.reach() == Reach.OWN && part.packetChunks() == 0;
+        this.takesPlaces = plan.reach() == Reach.OWN;
         this.meta = Signature.meta(call);
         this.digest = Signature.digest(meta, count, extra);
         this.hearsFromSome = endpoint.size > 2

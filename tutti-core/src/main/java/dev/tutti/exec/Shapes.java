@@ -34,6 +34,11 @@ final class Shapes {
         return shape;
     }
 
+    /** Whether calls of this shape still take its plan. */
+    boolean isCurrent(Shape shape) {
+        return shape.generation == generation;
+    }
+
     private Shape find(Call call) {
         long hash = Signature.mix(call.count() * 31
                 + call.collective().ordinal()

@@ -10,8 +10,9 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory of the library's own in the place of users' memory that has no address, or none that stays: a launch's window of every
- * block is copied in before the launch, and what the launch has written is copied out after it.
+ * Memory of the library's own in the place of users': for lists of buffers, and where the input must outlive the output or be
+ * where peers can reach it. A launch's window of every block is copied in before the launch, and what the launch has written is
+ * copied out after it.
  */
 final class Staging {
     /** No copy is longer, so that none holds up a safepoint. */
@@ -22,21 +23,9 @@ final class Staging {
     private MemorySegment output = MemorySegment.NULL;
     private @Nullable Allocation reachable;
 
-    /** How often memory was replaced: what a call knows of the old one no longer holds. */
-    private int version;
-
     /** Staging with memory that peers can reach from {@code registered}, where a plan needs that. */
     Staging(LongFunction<Allocation> registered) {
         this.registered = registered;
-    }
-
-    int version() {
-        return version;
-    }
-
-    /** What calls know of this memory no longer holds. */
-    void forget() {
-        version++;
     }
 
     /** Copies a round's window of the input in, and says where it is. */
@@ -94,11 +83,10 @@ final class Staging {
         return stage.memory().address();
     }
 
-    private MemorySegment grow(MemorySegment stage, long bytes) {
+    private static MemorySegment grow(MemorySegment stage, long bytes) {
         if (stage.byteSize() >= bytes && stage.address() != 0) {
             return stage;
         }
-        version++;
         return Arena.ofAuto().allocate(Memory.roundUp(Math.max(bytes, 4096), 4096), 4096);
     }
 

@@ -160,22 +160,32 @@ final class Templates {
             int next = pc + Records.words(header);
             if (Records.kind(header) == Records.DATA) {
                 for (int i = pc + Records.OPERANDS + 1; i < next; i++) {
-                    copy(source, code[i], bytes);
+                    copy(source, code[i], bytes, endpoint);
                 }
             } else if (Records.sources(header) == 0) {
+                source = Places.address(source, Packets.tile(endpoint, 0), bytes, endpoint);
                 for (int i = pc + Records.OPERANDS + 1; i < next; i++) {
                     Memory.putLongRelease(code[i], signed);
                     Packets.pack(source, code[i] + 8, bytes, flag);
                 }
                 endpoint.bell.ringOthers();
             } else {
-                receive(source, code[pc + Records.OPERANDS + 1], bytes, signed, endpoint);
+                long destination = code[pc + Records.OPERANDS + 1];
+                long result = destination < 0 ? Packets.tile(endpoint, 0) : destination;
+                receive(source, result, bytes, signed, endpoint);
+                if (destination < 0) {
+                    Places.copy(result, destination, bytes, endpoint);
+                }
             }
             pc = next;
         }
     }
 
-    private static void copy(long source, long destination, int bytes) {
+    private static void copy(long source, long destination, int bytes, Endpoint endpoint) {
+        if ((source | destination) < 0) {
+            Places.copy(source, destination, bytes, endpoint);
+            return;
+        }
         for (int at = 0; at < bytes; at += 4) {
             Memory.ALL.set(
                     ValueLayout.JAVA_INT_UNALIGNED,
@@ -186,8 +196,10 @@ final class Templates {
 
     private static void packets(long[] code, Endpoint endpoint) {
         int bytes = (int) code[1];
-        long source = code[Records.OPERANDS];
         int fold = Records.words(code[0]);
+        int packetSources = Records.sources(code[fold]);
+        long plain = Packets.tile(endpoint, packetSources);
+        long source = Places.address(code[Records.OPERANDS], plain, bytes, endpoint);
         long flag = endpoint.launch << 32;
         long signed = endpoint.signed(endpoint.signature);
         for (int i = Records.OPERANDS + 1; i < fold; i++) {
@@ -195,15 +207,26 @@ final class Templates {
             Packets.pack(source, code[i] + 8, bytes, flag);
         }
         endpoint.bell.ringOthers();
-        int packetSources = Records.sources(code[fold]);
         // What is sent need not be what is folded: a reduce-scatter sends the peer's block and keeps its own.
-        long own = code[fold + Records.OPERANDS];
-        int first = fold + Records.OPERANDS + 1;
-        long destination = code[first + packetSources];
+        long own = code[fold + Records.OPERANDS] == code[Records.OPERANDS]
+                ? source
+                : Places.address(code[fold + Records.OPERANDS], plain, bytes, endpoint);
+        long destination = code[fold + Records.OPERANDS + 1 + packetSources];
+        long result = destination < 0 ? plain : destination;
         if (packetSources == 1 && Records.kernel(code[fold + 2]) == FLOAT_SUM) {
-            addFloats(code[first], own, destination, bytes, signed, endpoint);
-            return;
+            addFloats(code[fold + Records.OPERANDS + 1], own, result, bytes, signed, endpoint);
+        } else {
+            foldPackets(code, fold, own, result, bytes, signed, endpoint);
         }
+        if (destination < 0) {
+            Places.copy(result, destination, bytes, endpoint);
+        }
+    }
+
+    private static void foldPackets(
+            long[] code, int fold, long own, long destination, int bytes, long signed, Endpoint endpoint) {
+        int packetSources = Records.sources(code[fold]);
+        int first = fold + Records.OPERANDS + 1;
         long[] sources = endpoint.foldSources;
         int plainPosition = Records.plainPosition(code[fold + 2]);
         int next = 0;

@@ -8,16 +8,16 @@ import dev.tutti.World;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.lang.management.RuntimeMXBean;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * Two ranks that call the common collectives on all kinds of memory and of several sizes, round and round: first for so many seconds
  * as a warm-up, then for so many more.
  */
 final class Calls {
-    /** Precedes the uptime at which the warm-up was over. */
+    /** Precedes the uptimes, in milliseconds, at which the warm-up and the rest were over. */
     static final String WARM = "warm at ";
 
     private static final int[] COUNTS = {2, 32, 512, 8 << 10, 256 << 10};
@@ -28,16 +28,17 @@ final class Calls {
     public static void main(String[] args) {
         double warm = Double.parseDouble(args[0]);
         double measured = Double.parseDouble(args[1]);
-        long rounds = World.local(2).call(comm -> {
+        RuntimeMXBean uptime = ManagementFactory.getRuntimeMXBean();
+        uptime.getUptime();
+        long[] result = World.local(2).call(comm -> {
             List<Runnable> calls = calls(comm);
             repeat(comm, calls, warm);
-            if (comm.rank() == 0) {
-                long uptime = ManagementFactory.getRuntimeMXBean().getUptime();
-                System.out.printf(Locale.ROOT, "%s%.3f%n", WARM, uptime / 1e3);
-            }
-            return repeat(comm, calls, measured) * calls.size();
+            // Printed later: what printing loads and compiles is not to be counted.
+            long warmMillis = uptime.getUptime();
+            return new long[] {warmMillis, repeat(comm, calls, measured) * calls.size(), uptime.getUptime()};
         }).getFirst();
-        System.out.printf("%d calls by each of 2 ranks after the warm-up%n", rounds);
+        System.out.println(WARM + result[0] + " " + result[2]);
+        System.out.println(result[1] + " calls by each of 2 ranks after the warm-up");
     }
 
     /** Both ranks must make the same number of rounds: the first one's clock decides. */

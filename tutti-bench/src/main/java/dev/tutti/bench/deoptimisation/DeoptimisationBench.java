@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Whether compiled code is thrown away once everything is warm: runs {@link Calls} in a JVM that logs deoptimisations, and shows how
@@ -25,15 +26,15 @@ public final class DeoptimisationBench {
         String measured = args.length > 1 ? args[1] : "20";
         Path log = Files.createTempFile("tutti-deoptimisation", ".log");
         try {
-            double warmAt = run(warm, measured, log);
-            report(Files.readAllLines(log), warmAt);
+            double[] times = run(warm, measured, log);
+            report(Files.readAllLines(log), times[0], times[1]);
         } finally {
             Files.delete(log);
         }
     }
 
-    /** Returns the JVM's uptime when it was warm. */
-    private static double run(String warm, String measured, Path log) throws IOException, InterruptedException {
+    /** Returns the JVM's uptimes, in seconds, when it was warm and when it had made all calls. */
+    private static double[] run(String warm, String measured, Path log) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--add-modules",
@@ -48,21 +49,23 @@ public final class DeoptimisationBench {
         Process process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-        double warmAt = -1;
+        double[] times = null;
         for (String line : process.inputReader().lines().toList()) {
             if (line.startsWith(Calls.WARM)) {
-                warmAt = Double.parseDouble(line.substring(Calls.WARM.length()));
+                times = Stream.of(line.substring(Calls.WARM.length()).split(" "))
+                        .mapToDouble(millis -> Long.parseLong(millis) / 1e3)
+                        .toArray();
             } else {
                 System.out.println(line);
             }
         }
-        if (process.waitFor() != 0 || warmAt < 0) {
+        if (process.waitFor() != 0 || times == null) {
             throw new IOException("the calls ended with status " + process.exitValue());
         }
-        return warmAt;
+        return times;
     }
 
-    private static void report(List<String> lines, double warmAt) {
+    private static void report(List<String> lines, double warmAt, double endAt) {
         List<String> late = new ArrayList<>();
         double lastOfOurs = 0;
         int early = 0;
@@ -75,18 +78,19 @@ public final class DeoptimisationBench {
             if (line.contains("dev/tutti") || line.contains("dev.tutti")) {
                 lastOfOurs = at;
             }
-            if (at > warmAt) {
-                late.add(line);
-            } else {
+            if (at <= warmAt) {
                 early++;
+            } else if (at <= endAt) {
+                late.add(line);
             }
         }
         System.out.printf(
                 Locale.ROOT,
-                "%d deoptimisations in %.1f s of warm-up, %d afterwards; the last one in Tutti's code after %.1f s%n",
+                "%d deoptimisations in %.1f s of warm-up, %d in the %.1f s afterwards; the last one in Tutti's code at %.1f s%n",
                 early,
                 warmAt,
                 late.size(),
+                endAt - warmAt,
                 lastOfOurs);
         late.forEach(System.out::println);
     }
