@@ -65,14 +65,16 @@ final class Member {
         this.worldRanks = worldRanks;
         this.config = config;
         this.timeoutNanos = config.duration(Config.Key.TIMEOUT).toNanos();
+        Constants constants = Constants.of(worldRanks.length, cores);
         this.endpoint = new Endpoint(
                 fabric,
                 name,
                 rank,
                 worldRanks.length,
                 config.number(Config.Key.FIRST_LAUNCH),
-                config.duration(Config.Key.WARN_AFTER).toNanos());
-        this.tuner = new Tuner(Constants.of(worldRanks.length, cores));
+                config.duration(Config.Key.WARN_AFTER).toNanos(),
+                constants.postedBytes());
+        this.tuner = new Tuner(constants);
         int worldRank = worldRanks[rank];
         this.registered = bytes -> transport.allocate(worldRank, bytes);
         this.execution = new Execution(endpoint, this::choose, registered);

@@ -197,6 +197,10 @@ public final class Algorithms {
             double root = c.packetWork(1, n - 1, (n - 1.0) * b, (n + 1.0) * b);
             return c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
         });
+        family.reading("one-shot-read", AllPairsRead::oneShotReduce, (n, b, c) -> {
+            double root = c.work(2, 2.0 * (n - 1), 0, (n + 1.0) * b);
+            return c.shown(n, b, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
+        });
         family.anyOrder("tree", BinomialTree::reduce, (n, b, c) -> {
             double root = c.work(2, 2.0 * log2(n), 0, (log2(n) + 2.0) * b);
             double other = c.work(3, 4, b, 1.5 * b);
@@ -228,7 +232,7 @@ public final class Algorithms {
         });
         family.reading("one-shot-read", AllPairsRead::oneShotBroadcast, (n, b, c) -> {
             double root = c.work(3, n, 2.0 * b, 0);
-            return c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
+            return c.shown(n, b, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
         });
         family.inOrder("two-shot", SIMPLE, AllPairs::twoShotBroadcast, (n, b, c) -> {
             double root = c.work(n + 1, 3.0 * (n - 1), (3.0 * n - 2) / n * b, 0);
@@ -327,6 +331,10 @@ public final class Algorithms {
             double root = c.packetWork(n, n - 1, (n - 1.0) * b, 0);
             return c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
         });
+        family.reading("linear-read", Linear::gatherReading, (n, b, c) -> {
+            double root = c.work(n + 1, 2.0 * (n - 1), 1.0 * n * b, 0);
+            return c.shown(n, b, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
+        });
         family.even("tree", BinomialTree::gather, (n, b, c) -> {
             double root = c.work(n + 1, n - 1 + log2(n), 1.0 * n * b, 0);
             double other = c.work(3 + log2(n) / 2.0, 2 + log2(n), (1 + log2(n) / 2.0) * b, 0);
@@ -349,6 +357,10 @@ public final class Algorithms {
         family.inOrder("linear", PACKET, Linear::scatterPackets, (n, b, c) -> {
             double root = c.packetWork(n, n - 1, (n - 1.0) * b, 0);
             return c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
+        });
+        family.reading("linear-read", Linear::scatterReading, (n, b, c) -> {
+            double root = c.work(n + 1, n, 1.0 * n * b, 0);
+            return c.shown(n, n * b, c.rounds(n * b, n)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
         });
         family.even("tree", BinomialTree::scatter, (n, b, c) -> {
             double root = c.work(n + 1, n - 1 + log2(n), 1.0 * n * b, 0);

@@ -95,6 +95,28 @@ final class AllPairsRead {
     }
 
     /**
+     * Reduce in one step: everybody writes once, the root folds.
+     *
+     * <pre>
+     *   rank 1   x1 ─► [x1] ◄─┐
+     *   rank 2   x2 ─► [x2] ◄─┼─ root folds x0+x1+x2+x3
+     *   rank 3   x3 ─► [x3] ◄─┘
+     * </pre>
+     *
+     * Cost: 1 step, S copied, n·S folded by the root.
+     */
+    static void oneShotReduce(RankBuilder me) {
+        Chunk own = me.input(0);
+        Lane lane = me.scratchSlots(1).lane();
+        if (me.rank() != me.root()) {
+            lane.copy(own, me.scratch(0, own)).signal(me.channel(me.root()));
+            return;
+        }
+        lane.await(channels(me, me.peers()));
+        lane.finishReduce(inOrder(me, me.size(), own, peer -> me.scratchOf(peer, 0, own)), me.output(0));
+    }
+
+    /**
      * All-gather in one step: everybody writes its block once and reads everybody's.
      *
      * <pre>

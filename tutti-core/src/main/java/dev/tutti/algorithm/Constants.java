@@ -16,6 +16,8 @@ package dev.tutti.algorithm;
  * @param foldNanosPerByte a byte of one operand of a fold; its result is an operand too
  * @param packetWordNanos writing, awaiting and reading four bytes as a packet
  * @param chunkBytes the most that one chunk holds; longer messages take several rounds
+ * @param postedBytes what ranks show each other ahead of time goes through a ring of so many bytes: with a core each as much as stays
+ *     in the nearest cache, else enough that ranks seldom have to change places
  */
 public record Constants(
         int cores,
@@ -26,13 +28,22 @@ public record Constants(
         double copyNanosPerByte,
         double foldNanosPerByte,
         double packetWordNanos,
-        long chunkBytes) {
+        long chunkBytes,
+        long postedBytes) {
 
     private static final double SPINNING_SIGNAL_NANOS = 130;
     private static final double SPINNING_PACKET_NANOS = 105;
     private static final double YIELDING_SIGNAL_NANOS = 1_200;
     private static final double YIELDING_PACKET_NANOS = 1_150;
     private static final long CHUNK_BYTES = 128 << 10;
+    private static final long SPINNING_POSTED_BYTES = 8 << 10;
+    private static final long YIELDING_POSTED_BYTES = 256 << 10;
+
+    /** From a post to the moment when its reader goes on, if it is behind anyway. */
+    private static final double POST_NANOS = 30;
+
+    /** How many messages the ring must hold for ranks to be ahead. */
+    private static final int POSTED_AT_ONCE = 4;
 
     /** A store to a line that a peer has just read: 9 GB/s rather than 40. */
     private static final double TAKEN_BACK_NANOS_PER_BYTE = 0.08;
@@ -66,7 +77,8 @@ public record Constants(
                 0.06,
                 0.03,
                 3.6,
-                CHUNK_BYTES);
+                CHUNK_BYTES,
+                spins ? SPINNING_POSTED_BYTES : YIELDING_POSTED_BYTES);
     }
 
     /** How much longer everything takes because ranks share cores; 1 while each has its own. */
@@ -100,6 +112,11 @@ public record Constants(
     /** Signals that wait for each other, in all rounds. */
     double steps(double ranks, double steps, double rounds) {
         return steps * rounds * signalNanos * oversubscription(ranks);
+    }
+
+    /** The one step of a plan in which ranks read what others show: whoever shows little does not wait for its readers. */
+    double shown(double ranks, double shownBytes, double rounds) {
+        return shownBytes * POSTED_AT_ONCE <= postedBytes ? POST_NANOS : steps(ranks, 1, rounds);
     }
 
     /** Packets that wait for each other. */

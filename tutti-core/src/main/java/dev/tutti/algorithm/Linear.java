@@ -58,6 +58,34 @@ final class Linear {
         lane.signal(channels(me, me.peers())).copy(me.input(me.rank()), me.output(0));
     }
 
+    /** {@link #gather} in which everybody writes its own scratch and the root reads it there. */
+    static void gatherReading(RankBuilder me) {
+        Lane lane = me.scratchSlots(1).lane();
+        Chunk own = me.input(0);
+        if (me.rank() != me.root()) {
+            lane.copy(own, me.scratch(0, own)).signal(me.channel(me.root()));
+            return;
+        }
+        lane.copy(own, me.output(me.rank())).await(channels(me, me.peers()));
+        for (int peer : me.peers()) {
+            lane.copy(me.scratchOf(peer, 0, me.output(peer)), me.output(peer));
+        }
+    }
+
+    /** {@link #scatter} in which the root writes its own scratch and everybody reads its block there. */
+    static void scatterReading(RankBuilder me) {
+        Lane lane = me.scratchSlots(me.size()).lane();
+        if (me.rank() != me.root()) {
+            Chunk result = me.output(0);
+            lane.await(me.channel(me.root())).copy(me.scratchOf(me.root(), me.rank(), result), result);
+            return;
+        }
+        for (int peer : me.peers()) {
+            lane.copy(me.input(peer), me.scratch(peer, me.input(peer)));
+        }
+        lane.signal(channels(me, me.peers())).copy(me.input(me.rank()), me.output(0));
+    }
+
     /** {@link #gather} with packets. */
     static void gatherPackets(RankBuilder me) {
         Lane lane = me.packets().scratchSlots(me.size()).lane();

@@ -39,6 +39,7 @@ public final class Endpoint {
     final Stall stall;
     final PeerBuffers peerBuffers;
     final Stores stores = new Stores();
+    final Posts posts;
     /** Signals sent so far, per (peer, channel). */
     final int[] sent;
     /** Signals consumed so far, per (peer, channel). */
@@ -81,6 +82,16 @@ public final class Endpoint {
     private boolean wrapping;
 
     public Endpoint(Fabric fabric, String name, int rank, int size, long firstLaunch, long warnNanos) {
+        this(fabric, name, rank, size, firstLaunch, warnNanos, RegionLayout.POSTED_BYTES);
+    }
+
+    /**
+     * One rank's side of a communicator.
+     *
+     * @param postedBytes how much of the ring for what is posted is used; the same on all ranks
+     */
+    public Endpoint(
+            Fabric fabric, String name, int rank, int size, long firstLaunch, long warnNanos, long postedBytes) {
         this.fabric = fabric;
         this.name = name;
         this.rank = rank;
@@ -93,6 +104,7 @@ public final class Endpoint {
         this.pace = new Pace(fabric.isOversubscribed());
         this.stall = new Stall(this, warnNanos);
         this.peerBuffers = new PeerBuffers(this);
+        this.posts = new Posts(this, postedBytes);
         this.sent = new int[size * channelsPerPeer];
         this.expected = new int[size * channelsPerPeer];
         this.launch = firstLaunch;
@@ -128,6 +140,7 @@ public final class Endpoint {
         this.pace = parent.pace;
         this.stall = parent.stall;
         this.peerBuffers = parent.peerBuffers;
+        this.posts = parent.posts;
         this.sent = new int[counters];
         this.expected = new int[counters];
         this.tiles = Arena.ofAuto().allocate(2L * TILE_BYTES + (folds + 1L) * PACKET_TILE_BYTES, 64);
@@ -224,6 +237,9 @@ public final class Endpoint {
         if (wrapping) {
             return mayWrapped(program);
         }
+        if (program.posts) {
+            return posts.mayPost(program);
+        }
         if (heardFromAll >= launch - 1) {
             return true;
         }
@@ -236,6 +252,7 @@ public final class Endpoint {
                 return false;
             }
             Memory.fill(packetHalves[2 * rank], 2 * fabric.layout().packetBytes(), (byte) 0);
+            posts.clear();
             board.publishFinished(launch);
             launch++;
         }
@@ -259,8 +276,20 @@ public final class Endpoint {
         return true;
     }
 
+    /** The last launch that everybody else has finished. */
+    long finishedByAll() {
+        long least = Long.MAX_VALUE;
+        for (int peer = 0; peer < size; peer++) {
+            if (peer != rank) {
+                least = Math.min(least, board.finished(peer));
+            }
+        }
+        return least;
+    }
+
     /** Says that this rank's slots of the current launch may be overwritten by launch + 2. */
     void finishLaunch(Program program) {
+        posts.finish(program);
         board.publishFinished(launch);
         if (program.hearsFromAll) {
             heardFromAll = launch;

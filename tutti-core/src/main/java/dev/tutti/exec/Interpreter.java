@@ -20,6 +20,10 @@ final class Interpreter {
                 Signals.await(code, pc, endpoint);
             } else if (kind == Records.PACKETS) {
                 packets(code, pc, endpoint);
+            } else if (kind == Records.POST) {
+                endpoint.posts.post();
+            } else if (kind == Records.FETCH) {
+                endpoint.posts.await(code, pc);
             } else if (kind == Records.ARRIVE) {
                 endpoint.peerBuffers.arrive((int) code[pc + 1]);
             } else {

@@ -142,6 +142,17 @@ final class LaneMachine {
                 moved |= position > inside[lane];
                 quantum -= position - inside[lane];
                 inside[lane] = position;
+            } else if (kind == Records.POST) {
+                endpoint.posts.post();
+                done = true;
+            } else if (kind == Records.FETCH) {
+                long before = inside[lane];
+                inside[lane] = endpoint.posts.arrived(records, at, (int) before);
+                moved |= inside[lane] > before;
+                done = inside[lane] == Records.sources(header);
+                if (!done) {
+                    endpoint.bell.ringOthers();
+                }
             } else if (kind == Records.LOOP || kind == Records.END) {
                 stepLoop(lane, records, at, kind);
                 moved = true;

@@ -31,6 +31,8 @@ final class Program {
     final boolean writesPeers;
 
     final boolean hearsFromAll;
+    /** Whether all that peers see of it are posts. */
+    final boolean posts;
     /** Whether ranks touch each other's input and output. */
     final boolean reachesPeers;
     /** Peers that must know where this rank's input and output lie: those that it signals. */
@@ -49,8 +51,8 @@ final class Program {
     private final long[] boundInput = {-1, -1};
     private final long[] boundOutput = {-1, -1};
 
-    /** Scratch that one launch takes; its places in a half are used in turn. */
-    private final long footprint;
+    /** Scratch that one launch takes; its places in a half, or in the ring, are used in turn. */
+    final long footprint;
 
     private final int places;
     private final int[][] scratchOperands;
@@ -63,6 +65,7 @@ final class Program {
             long @Nullable [] entry,
             long @Nullable [] exit,
             long footprint,
+            boolean posts,
             int outputBlocks,
             Endpoint endpoint) {
         this.plan = plan;
@@ -71,6 +74,7 @@ final class Program {
         this.entry = entry == null ? null : new long[][] {entry};
         this.exit = exit == null ? null : new long[][] {exit};
         this.footprint = footprint;
+        this.posts = posts;
         this.places = footprint < SMALLEST_ROTATED
                 ? 1
                 : (int) Math.max(1, endpoint.fabric.layout().scratchBytes() / footprint);
@@ -120,7 +124,7 @@ final class Program {
 
     /** The records of every lane with absolute addresses for this launch. */
     long[][] bind(Endpoint endpoint, long input, long output) {
-        int parity = (int) endpoint.launch & 1;
+        int parity = posts ? 0 : (int) endpoint.launch & 1;
         long[][] bound = bound(parity);
         if (boundInput[parity] != input || boundOutput[parity] != output) {
             for (int lane = 0; lane < bound.length; lane++) {
@@ -130,7 +134,9 @@ final class Program {
             boundOutput[parity] = output;
             boundPlace[parity] = 0;
         }
-        if (places > 1) {
+        if (posts) {
+            moveTo(endpoint.posts.place(this), bound, parity);
+        } else if (places > 1) {
             moveTo((endpoint.launch >>> 1) % places * footprint, bound, parity);
         }
         return bound;
@@ -171,7 +177,7 @@ final class Program {
         return parity == 0 ? even : odd;
     }
 
-    private static void bindLane(long[] from, long[] to, Endpoint endpoint, int parity, long input, long output) {
+    private void bindLane(long[] from, long[] to, Endpoint endpoint, int parity, long input, long output) {
         int pc = 0;
         while (pc < from.length) {
             long header = from[pc];
@@ -187,12 +193,16 @@ final class Program {
         }
     }
 
-    private static long address(long operand, Endpoint endpoint, int parity, long input, long output) {
+    private long address(long operand, Endpoint endpoint, int parity, long input, long output) {
         long offset = Records.offset(operand);
         return switch (Records.base(operand)) {
             case Records.INPUT -> input + offset;
             case Records.OUTPUT -> output + offset;
-            case Records.SCRATCH -> endpoint.scratch(Records.rank(operand), parity) + offset;
+            case Records.SCRATCH ->
+                (posts
+                                ? endpoint.posts.base(this, Records.rank(operand))
+                                : endpoint.scratch(Records.rank(operand), parity))
+                        + offset;
             case Records.PACKET_AREA -> endpoint.packets(Records.rank(operand), parity) + offset;
             default -> throw new IllegalStateException("operand " + Long.toHexString(operand));
         };

@@ -12,6 +12,8 @@ package dev.tutti.exec;
  *   WAIT      header | (address of the own counter | index, peer and whether to check the signature) ...
  *   ACQUIRE, RELEASE  header | semaphore ids ...
  *   BARRIER   header | id | lanes
+ *   POST      header                       shows this rank's post of the launch to whoever waits for it
+ *   FETCH     header | address of the peer's first post ...            waits for peers' posts of the launch
  *   ARRIVE    header | lane                peers' inputs and outputs that this lane reaches are known from here on
  *   LOOP      header | iterations | bytes of one iteration | words of the body, END included; then the body
  *   END       header | words back to the first record of the body
@@ -33,6 +35,8 @@ final class Records {
     static final int RELEASE = 6;
     static final int BARRIER = 7;
     static final int ARRIVE = 8;
+    static final int POST = 9;
+    static final int FETCH = 10;
     static final int LOOP = 16;
     static final int END = 17;
 

@@ -35,6 +35,7 @@ final class Resolver {
     private final @Nullable ReduceOp op;
     private final long scratchStride;
     private final long packetStride;
+    private final boolean posts;
     private final Set<Integer> checked = new HashSet<>();
     private long[] out = new long[64];
     private int length;
@@ -46,7 +47,8 @@ final class Resolver {
             Geometry geometry,
             DataType type,
             @Nullable ReduceOp op,
-            long maxChunkBytes) {
+            long maxChunkBytes,
+            boolean posts) {
         this.plan = plan;
         this.reach = reach;
         this.endpoint = endpoint;
@@ -55,11 +57,19 @@ final class Resolver {
         this.op = op;
         this.scratchStride = scratchStride(maxChunkBytes);
         this.packetStride = packetStride(maxChunkBytes);
+        this.posts = posts;
     }
 
     /** Room that a chunk takes in scratch. */
     static long scratchStride(long maxChunkBytes) {
         return Math.max(128, Memory.roundUp(maxChunkBytes, 128));
+    }
+
+    /** Scratch that a launch takes on every rank. */
+    static long footprint(RankPlan plan, long maxChunkBytes) {
+        return plan.scratchChunks() == 1 && maxChunkBytes <= Posts.ROOM
+                ? maxChunkBytes
+                : plan.scratchChunks() * scratchStride(maxChunkBytes);
     }
 
     /** Room that a chunk takes in the packet area: a signature word and twice the data. */
@@ -80,8 +90,9 @@ final class Resolver {
             Geometry geometry,
             DataType type,
             @Nullable ReduceOp op,
-            long maxChunkBytes) {
-        Resolver resolver = new Resolver(plan, whole.reach(), endpoint, geometry, type, op, maxChunkBytes);
+            long maxChunkBytes,
+            boolean posts) {
+        Resolver resolver = new Resolver(plan, whole.reach(), endpoint, geometry, type, op, maxChunkBytes, posts);
         long[][] lanes = new long[plan.lanes().size()][];
         for (int lane = 0; lane < lanes.length; lane++) {
             lanes[lane] = resolver.lane(lane, plan.lanes().get(lane));
@@ -89,8 +100,8 @@ final class Resolver {
         boolean meets = whole.reach() == Reach.PEERS && endpoint.size > 1;
         long[] entry = meets ? resolver.meeting(lanes.length) : null;
         long[] exit = meets ? resolver.meeting(0) : null;
-        long footprint = plan.scratchChunks() * resolver.scratchStride;
-        return new Program(whole, plan, lanes, entry, exit, footprint, geometry.outputBlocks(), endpoint);
+        long footprint = footprint(plan, maxChunkBytes);
+        return new Program(whole, plan, lanes, entry, exit, footprint, posts, geometry.outputBlocks(), endpoint);
     }
 
     /** A meeting of all ranks, after which so many lanes may reach into peers' memory. */
@@ -163,6 +174,10 @@ final class Resolver {
     }
 
     private void signal(List<Integer> channels) {
+        if (posts) {
+            emit(Records.header(Records.POST, 0, 0, 0, 1));
+            return;
+        }
         emit(Records.header(Records.SIGNAL, channels.size(), 0, 0, 1 + 2 * channels.size()));
         for (int id : channels) {
             RankPlan.Channel channel = channel(id);
@@ -171,6 +186,11 @@ final class Resolver {
     }
 
     private void await(List<Integer> channels) {
+        if (posts) {
+            emit(Records.header(Records.FETCH, channels.size(), 0, 0, 1 + channels.size()));
+            channels.forEach(id -> emit(endpoint.posts.first(channel(id).peer())));
+            return;
+        }
         emit(Records.header(Records.WAIT, channels.size(), 0, 0, 1 + 2 * channels.size()));
         for (int id : channels) {
             RankPlan.Channel channel = channel(id);

@@ -40,6 +40,8 @@ final class Shape {
     final long meta;
     final int digest;
     final int elementShift;
+    /** Whether all that peers see of a launch is a post from each rank, so that ranks may be many launches apart. */
+    final boolean posts;
     /** Whether this rank gets data without hearing from everybody. */
     final boolean hearsFromSome;
     /** Whether the plan takes {@link Places}, which peers cannot reach. */
@@ -75,7 +77,14 @@ final class Shape {
         this.takesPlaces = plan.reach() == Reach.OWN;
         this.meta = Signature.meta(call);
         this.digest = Signature.digest(meta, count, extra);
-        this.hearsFromSome = endpoint.size > 2
+        this.posts = rounds == 1
+                && !call.isPairwise()
+                && !collective.hearsFromAll()
+                && endpoint.posts.hasRoomFor(Resolver.footprint(part, maxChunk))
+                && plan.isPosting();
+        // Whoever posts writes nothing but its own memory, where nobody takes it for another's.
+        this.hearsFromSome = !posts
+                && endpoint.size > 2
                 && switch (collective) {
                     case BROADCAST, SCATTER -> endpoint.rank != root;
                     case SCAN, EXSCAN -> endpoint.rank > 0 && endpoint.rank < endpoint.size - 1;
@@ -117,7 +126,7 @@ final class Shape {
                     window,
                     inputStaged ? stageStride() : -1,
                     outputStaged ? stageStride() : -1);
-            program = Resolver.resolve(plan, part, endpoint, scratchPad, type, op, maxChunk);
+            program = Resolver.resolve(plan, part, endpoint, scratchPad, type, op, maxChunk, posts);
             programs[kind] = program;
         }
         return program;

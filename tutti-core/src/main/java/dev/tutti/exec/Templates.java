@@ -15,6 +15,7 @@ import java.lang.foreign.ValueLayout;
  *   SLOTS     DATA copy to peers, SIGNAL, WAIT, DATA fold          one-shot through slots
  *   PACKETS   PACKETS to peers, PACKETS fold into plain memory     one-shot of packets
  *   MOVES     PACKETS to peers, PACKETS from peers, DATA copies    one-shot that folds nothing
+ *   POSTS     POST and FETCH, DATA                                 one-shot in which peers read what a rank shows
  * </pre>
  */
 final class Templates {
@@ -23,16 +24,21 @@ final class Templates {
     static final int SLOTS = 2;
     static final int PACKETS = 3;
     static final int MOVES = 4;
+    static final int POSTS = 5;
 
     /** Above this the interpreter is as fast. */
     private static final long MOST_BYTES = 8 << 10;
 
     private static final long MOST_PACKET_BYTES = 256;
+    private static final long MOST_WORD_BYTES = 64;
     private static final int FLOAT_SUM = Kernels.id(DataType.FLOAT32, Fold.SUM);
 
     private Templates() {}
 
     static int recognise(long[] code) {
+        if (isPosts(code)) {
+            return POSTS;
+        }
         if (isMoves(code)) {
             return MOVES;
         }
@@ -49,6 +55,16 @@ final class Templates {
             return PACKETS;
         }
         return first == Records.DATA && isSlotOneShot(code, second, third) ? SLOTS : NONE;
+    }
+
+    private static boolean isPosts(long[] code) {
+        for (int pc = 0; pc < code.length; pc += Records.words(code[pc])) {
+            int kind = Records.kind(code[pc]);
+            if (kind == Records.POST || kind == Records.FETCH) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isMoves(long[] code) {
@@ -114,6 +130,8 @@ final class Templates {
             packets(code, endpoint);
         } else if (template == MOVES) {
             moves(code, endpoint);
+        } else if (template == POSTS) {
+            posts(code, endpoint);
         } else if (template == SLOTS) {
             slots(code, endpoint);
         } else {
@@ -148,6 +166,45 @@ final class Templates {
                 code[fold + Records.OPERANDS + sources],
                 bytes,
                 endpoint);
+    }
+
+    private static void posts(long[] code, Endpoint endpoint) {
+        for (int pc = 0; pc < code.length; ) {
+            long header = code[pc];
+            int next = pc + Records.words(header);
+            int kind = Records.kind(header);
+            if (kind == Records.POST) {
+                endpoint.posts.post();
+            } else if (kind == Records.FETCH) {
+                endpoint.posts.await(code, pc);
+            } else if (Records.kernel(code[pc + 2]) == Records.COPY && code[pc + 1] <= MOST_WORD_BYTES) {
+                long source = code[pc + Records.OPERANDS];
+                for (int i = pc + Records.OPERANDS + 1; i < next; i++) {
+                    if ((source | code[i]) < 0) {
+                        Places.copy(source, code[i], code[pc + 1], endpoint);
+                    } else if (source != code[i]) {
+                        copyWords(source, code[i], (int) code[pc + 1]);
+                    }
+                }
+            } else {
+                Transfers.run(code, pc, 0, code[pc + 1], endpoint);
+            }
+            pc = next;
+        }
+    }
+
+    /** Copies a few bytes without the call that a long copy is. */
+    private static void copyWords(long source, long destination, int bytes) {
+        int at = 0;
+        for (; at + 8 <= bytes; at += 8) {
+            Memory.ALL.set(
+                    ValueLayout.JAVA_LONG_UNALIGNED,
+                    destination + at,
+                    Memory.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, source + at));
+        }
+        for (; at < bytes; at++) {
+            Memory.ALL.set(ValueLayout.JAVA_BYTE, destination + at, Memory.ALL.get(ValueLayout.JAVA_BYTE, source + at));
+        }
     }
 
     private static void moves(long[] code, Endpoint endpoint) {

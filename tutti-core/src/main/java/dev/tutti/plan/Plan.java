@@ -28,6 +28,7 @@ public final class Plan {
     private final Reach reach;
     private final @Nullable Consumer<RankBuilder> author;
     private final AtomicReferenceArray<@Nullable RankPlan> parts;
+    private volatile @Nullable Boolean posting;
 
     private Plan(
             String name,
@@ -223,6 +224,24 @@ public final class Plan {
             parts.set(rank, part);
         }
         return part;
+    }
+
+    /**
+     * Whether all that peers see of a rank is what it shows at once: every rank writes its own scratch, signals once, and reads peers'
+     * scratch after their signal. Then nobody can overwrite what a third rank sends.
+     *
+     * @return true if this holds for every rank
+     */
+    public boolean isPosting() {
+        Boolean known = posting;
+        if (known == null) {
+            known = reach == Reach.OWN && protocol == Protocol.SIMPLE;
+            for (int rank = 0; known && rank < ranks; rank++) {
+                known = part(rank).isPosting();
+            }
+            posting = known;
+        }
+        return known;
     }
 
     private RankPlan write(int rank) {

@@ -1,6 +1,8 @@
 package dev.tutti.plan;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -99,6 +101,46 @@ public record RankPlan(
                 .anyMatch(op -> op.code().signals()
                         || op.destinations().stream()
                                 .anyMatch(chunk -> chunk.rank() != rank || chunk.space() == Space.SCRATCH));
+    }
+
+    /**
+     * Whether all that peers see of this rank is what it shows at once: it writes its own memory alone, signals at most once, after
+     * everything that it writes to its scratch, and waits at most once for each peer.
+     *
+     * @return true if one lane does all that
+     */
+    boolean isPosting() {
+        if (lanes.size() != 1 || !groups.isEmpty()) {
+            return false;
+        }
+        boolean signalled = false;
+        Set<Integer> awaited = new HashSet<>();
+        for (Op op : lanes.getFirst()) {
+            switch (op.code()) {
+                case SIGNAL -> {
+                    if (signalled) {
+                        return false;
+                    }
+                    signalled = true;
+                }
+                case WAIT -> {
+                    if (!op.channels().stream()
+                            .allMatch(id -> awaited.add(channels.get(id).peer()))) {
+                        return false;
+                    }
+                }
+                case COPY, GET, REDUCE, READ_REDUCE -> {
+                    boolean shows = op.destinations().stream().anyMatch(chunk -> chunk.space() == Space.SCRATCH);
+                    if ((shows && signalled) || op.destinations().stream().anyMatch(chunk -> chunk.rank() != rank)) {
+                        return false;
+                    }
+                }
+                default -> {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     /**

@@ -17,8 +17,11 @@ package dev.tutti.spi;
  *                       +0 count of signals   +16, +24 signature of the even and odd launch
  *                       +32, +40 elements from this pair, where counts differ by pair
  *                       +48, +56 on channel 0: where the peer's input and output lie, for plans that reach there
+ *     ...  posts      a line for each of the last 64 launches:      written here, read by whoever this rank posts to
+ *                       +0 signature of the launch   +8 what is posted, if it fits
  *     ...  packets    two halves by launch parity
  *     ...  scratch    two halves by launch parity                   in memory of its own, made when first needed
+ *                       and a ring for what is posted               written here, read by whoever this rank posts to
  * </pre>
  *
  * @param ranks size of the communicator
@@ -64,6 +67,13 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     /** Offset in an inbound line of the location of the peer's input; that of its output follows. */
     public static final int LOCATION = 48;
 
+    /** Launches that may be under way at once if all that ranks show are posts. Twice as many operations are kept to tell of. */
+    public static final int POSTS = 64;
+    /** Bytes of a post: one line. */
+    public static final int POST_BYTES = 64;
+    /** Bytes of a ring for what does not fit into a post. */
+    public static final long POSTED_BYTES = 256 << 10;
+
     /**
      * Offset of an inbound channel.
      *
@@ -76,12 +86,39 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     }
 
     /**
+     * Offset of the posts.
+     *
+     * @return the offset of the line of launch 0
+     */
+    public long posts() {
+        return (inbound(ranks, 0) + 4095) & -4096;
+    }
+
+    /**
      * Offset of the packets.
      *
      * @return the offset of the even half; the odd one follows
      */
     public long packets() {
-        return (inbound(ranks, 0) + 4095) & -4096;
+        return posts() + (long) POSTS * POST_BYTES;
+    }
+
+    /**
+     * Offset in the scratch of the ring for what is posted.
+     *
+     * @return the offset behind both halves
+     */
+    public long posted() {
+        return 2 * scratchBytes;
+    }
+
+    /**
+     * Bytes of the scratch.
+     *
+     * @return the size of both halves and the ring
+     */
+    public long wholeScratchBytes() {
+        return posted() + POSTED_BYTES;
     }
 
     /**

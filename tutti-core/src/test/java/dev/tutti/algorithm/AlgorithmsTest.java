@@ -117,7 +117,8 @@ class AlgorithmsTest {
         }
         assertThat(Algorithms.find(Collective.BARRIER, "ring", Protocol.SIMPLE)).isEmpty();
         assertThat(Algorithms.names(Collective.GATHER))
-                .isEqualTo("linear (simple, packet), tree (simple), direct (simple), direct-read (simple)");
+                .isEqualTo("linear (simple, packet), linear-read (simple), tree (simple), direct (simple), "
+                        + "direct-read (simple)");
     }
 
     @Test

@@ -100,7 +100,7 @@ public final class LocalTransport implements Transport {
                 synchronized (scratch) {
                     memory = scratch.get(rank);
                     if (memory == null) {
-                        memory = Arena.ofAuto().allocate(2 * layout.scratchBytes(), 4096);
+                        memory = Arena.ofAuto().allocate(layout.wholeScratchBytes(), 4096);
                         scratch.set(rank, memory);
                     }
                 }

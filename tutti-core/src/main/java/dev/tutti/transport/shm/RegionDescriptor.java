@@ -92,7 +92,7 @@ final class RegionDescriptor {
 
     /** Offset in a piece of the ring from a member. */
     static long ringAt(RegionLayout layout, int from) {
-        return scratchAt(layout) + pages(2 * layout.scratchBytes()) + from * RegionLayout.MOST_RING_BYTES;
+        return scratchAt(layout) + pages(layout.wholeScratchBytes()) + from * RegionLayout.MOST_RING_BYTES;
     }
 
     static long pieceBytes(RegionLayout layout) {

@@ -55,7 +55,7 @@ final class ShmFabric implements Fabric {
     public long scratch(int rank) {
         long at = RegionDescriptor.scratchAt(layout);
         if (Memory.getLongAcquire(pieces[rank] + RegionDescriptor.SCRATCH_MADE) == 0) {
-            reserve(rank, at, 2 * layout.scratchBytes(), "scratch");
+            reserve(rank, at, layout.wholeScratchBytes(), "scratch");
             Memory.putLongRelease(pieces[rank] + RegionDescriptor.SCRATCH_MADE, 1);
         }
         return pieces[rank] + at;

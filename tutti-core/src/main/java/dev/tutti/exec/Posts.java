@@ -1,0 +1,188 @@
+package dev.tutti.exec;
+
+import dev.tutti.memory.Memory;
+import dev.tutti.spi.RegionLayout;
+import java.util.Arrays;
+
+/**
+ * How ranks show each other something without waiting for each other: every rank has a post for each of the last
+ * {@value RegionLayout#POSTS} launches, which it alone writes and everybody reads. A post is one line: the launch's signature and what
+ * the rank shows, or, if that is longer, just the signature; then the rest lies in a ring in the rank's scratch, in which launch
+ * after launch takes the next bytes on all ranks alike.
+ *
+ * <pre>
+ *   who shows                                      who reads
+ *   ---------                                      ---------
+ *   everybody has finished whatever used
+ *     this post and these bytes of the ring        wait until the post has this launch's signature   (acquire)
+ *   write the bytes                                read the bytes
+ *   write the signature              (release)     finished = launch                                 (release)
+ * </pre>
+ *
+ * Whether everybody has finished is looked up when what was known is used up, and then half of the posts must be free: so a rank
+ * that is ahead looks once in many launches, and ranks that share a core change places as seldom.
+ */
+final class Posts {
+    /** What a post has room for beside the signature. */
+    static final long ROOM = RegionLayout.POST_BYTES - 8;
+
+    private static final int MASK = RegionLayout.POSTS - 1;
+    /** Fewer launches than this at once in the ring are not worth it. */
+    private static final int FEWEST = 4;
+    /** Ring for each post in use: where the ring is to stay in the cache, posts are too. */
+    private static final int RING_PER_POST = 512;
+
+    private final Endpoint endpoint;
+    private final long[] first;
+    private final long[] rings;
+    /** A power of two, as is the number of posts in use. */
+    private final long ringBytes;
+
+    private final int posts;
+    /** How far the ring was taken when a launch ended, for the last launches. */
+    private final long[] ends = new long[RegionLayout.POSTS];
+    /** Bytes of the ring that launches up to the last one have taken. */
+    private long taken;
+    /** Launches up to this one have a post that nobody reads any more. */
+    private long freeLaunch;
+    /** The ring may be taken up to here. */
+    private long freeBytes;
+
+    Posts(Endpoint endpoint, long ringBytes) {
+        this.endpoint = endpoint;
+        if (Long.bitCount(ringBytes) != 1 || ringBytes > RegionLayout.POSTED_BYTES || ringBytes < RING_PER_POST) {
+            throw new IllegalArgumentException("a ring of " + ringBytes + " bytes: a power of two from " + RING_PER_POST
+                    + " to " + RegionLayout.POSTED_BYTES + " is needed");
+        }
+        this.ringBytes = ringBytes;
+        this.posts = (int) Math.min(RegionLayout.POSTS, ringBytes / RING_PER_POST);
+        this.first = new long[endpoint.size];
+        this.rings = new long[endpoint.size];
+        for (int peer = 0; peer < endpoint.size; peer++) {
+            first[peer] =
+                    endpoint.fabric.region(peer) + endpoint.fabric.layout().posts();
+        }
+    }
+
+    /** Whether launches of this footprint are small enough for several to be under way. */
+    boolean hasRoomFor(long footprint) {
+        return endpoint.size > 1 && footprint <= ringBytes / FEWEST;
+    }
+
+    /** Address of a rank's post of launch 0. */
+    long first(int peer) {
+        return first[peer];
+    }
+
+    /** What a program's scratch on a rank is an offset from, before {@link #place} is added. */
+    long base(Program program, int peer) {
+        return program.footprint <= ROOM ? first[peer] + 8 : ring(peer);
+    }
+
+    private long ring(int peer) {
+        if (rings[peer] == 0) {
+            rings[peer] =
+                    endpoint.fabric.scratch(peer) + endpoint.fabric.layout().posted();
+        }
+        return rings[peer];
+    }
+
+    /** Where this launch's scratch lies. */
+    long place(Program program) {
+        return program.footprint <= ROOM ? offset(endpoint.launch) : start(program.footprint) & (ringBytes - 1);
+    }
+
+    private long offset(long launch) {
+        return (launch & (posts - 1)) * RegionLayout.POST_BYTES;
+    }
+
+    /** No launch's bytes go over the end of the ring. */
+    private long start(long footprint) {
+        long at = taken & (ringBytes - 1);
+        return at + footprint <= ringBytes ? taken : taken + ringBytes - at;
+    }
+
+    private long end(Program program) {
+        return program.footprint <= ROOM ? taken : start(program.footprint) + program.footprint;
+    }
+
+    /** Whether this launch may write its post and its bytes of the ring. */
+    boolean mayPost(Program program) {
+        return !program.writesPeers
+                || (endpoint.launch <= freeLaunch && end(program) <= freeBytes)
+                || becomesFree(end(program));
+    }
+
+    private boolean becomesFree(long end) {
+        long last = endpoint.launch - 1;
+        long finished = Math.min(last, endpoint.finishedByAll());
+        if (finished <= last - posts / 2) {
+            return false;
+        }
+        long bytes = finished == last ? taken : ends[(int) finished & MASK];
+        if (end > bytes + ringBytes / 2) {
+            return false;
+        }
+        freeLaunch = finished + posts;
+        freeBytes = bytes + ringBytes;
+        return true;
+    }
+
+    /**
+     * Shows what was written; pairs with the acquire in {@link #arrived}. Whoever sleeps is woken when this rank has to wait, or by
+     * the end of the launch, which comes soon.
+     */
+    void post() {
+        Memory.putLongRelease(first[endpoint.rank] + offset(endpoint.launch), endpoint.signed(endpoint.signature));
+    }
+
+    /** Looks at the posts of a FETCH from the {@code from}-th on; returns how many have come. */
+    int arrived(long[] code, int pc, int from) {
+        int count = Records.sources(code[pc]);
+        long expected = endpoint.signed(endpoint.signature);
+        long offset = offset(endpoint.launch);
+        for (int i = from; i < count; i++) {
+            long word = Memory.getLongAcquire(code[pc + 1 + i] + offset);
+            if (word != expected) {
+                if (word >>> 32 == expected >>> 32) {
+                    throw endpoint.stall.mismatch();
+                }
+                return i;
+            }
+        }
+        return count;
+    }
+
+    /** Waits for all posts of a FETCH. */
+    void await(long[] code, int pc) {
+        int arrived = arrived(code, pc, 0);
+        if (arrived < Records.sources(code[pc])) {
+            awaitRest(code, pc, arrived);
+        }
+    }
+
+    private void awaitRest(long[] code, int pc, int first) {
+        endpoint.bell.ringOthers();
+        int arrived = first;
+        int turns = endpoint.pace.turns();
+        while (arrived < Records.sources(code[pc])) {
+            turns = endpoint.stall.pause(turns);
+            arrived = arrived(code, pc, arrived);
+        }
+    }
+
+    /** A launch is over on this rank. */
+    void finish(Program program) {
+        if (program.posts) {
+            taken = end(program);
+        }
+        ends[(int) endpoint.launch & MASK] = taken;
+    }
+
+    /** Flags come round, and everybody has finished everything. */
+    void clear() {
+        Memory.fill(first[endpoint.rank], (long) RegionLayout.POSTS * RegionLayout.POST_BYTES, (byte) 0);
+        Arrays.fill(ends, taken);
+        freeLaunch = 0;
+    }
+}
