@@ -164,7 +164,7 @@ final class Posts {
     private void awaitRest(long[] code, int pc, int first) {
         endpoint.bell.ringOthers();
         int arrived = first;
-        int turns = endpoint.pace.turns();
+        int turns = 0;
         while (arrived < Records.sources(code[pc])) {
             turns = endpoint.stall.pause(turns);
             arrived = arrived(code, pc, arrived);

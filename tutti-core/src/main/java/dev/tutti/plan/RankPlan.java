@@ -124,15 +124,17 @@ public record RankPlan(
                     signalled = true;
                 }
                 case WAIT -> {
-                    if (!op.channels().stream()
-                            .allMatch(id -> awaited.add(channels.get(id).peer()))) {
-                        return false;
+                    for (int id : op.channels()) {
+                        if (!awaited.add(channels.get(id).peer())) {
+                            return false;
+                        }
                     }
                 }
                 case COPY, GET, REDUCE, READ_REDUCE -> {
-                    boolean shows = op.destinations().stream().anyMatch(chunk -> chunk.space() == Space.SCRATCH);
-                    if ((shows && signalled) || op.destinations().stream().anyMatch(chunk -> chunk.rank() != rank)) {
-                        return false;
+                    for (Chunk chunk : op.destinations()) {
+                        if (chunk.rank() != rank || (chunk.space() == Space.SCRATCH && signalled)) {
+                            return false;
+                        }
                     }
                 }
                 default -> {
