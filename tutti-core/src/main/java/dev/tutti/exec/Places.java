@@ -169,15 +169,7 @@ final class Places {
                 }
             }
             Kernels.reduce(
-                    kernel,
-                    addresses,
-                    0,
-                    sources,
-                    0,
-                    result,
-                    length >>> endpoint.elementShift,
-                    endpoint.aux,
-                    scaled);
+                    kernel, addresses, 0, sources, 0, result, length >>> endpoint.elementShift, endpoint.aux, scaled);
             if (destination < 0) {
                 copy(result, destination + done, length, endpoint);
             }
