@@ -48,6 +48,7 @@ module dev.tutti.core {
             dev.tutti.stress;
     exports dev.tutti.posix to
             dev.tutti.cli,
+            dev.tutti.cuda,
             dev.tutti.bench,
             dev.tutti.stress;
     exports dev.tutti.reduce to

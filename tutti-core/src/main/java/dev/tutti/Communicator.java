@@ -301,6 +301,20 @@ public final class Communicator extends Messages implements AutoCloseable {
     }
 
     /**
+     * Throws what ended this communicator, if anything has: an abort by any rank, a rank that failed, {@link #close}. It waits for
+     * nobody and takes part in nothing, so any thread may ask at any time.
+     *
+     * {@snippet :
+     * while (!kernel.isDone()) {
+     *     comm.requireActive();
+     * }
+     * }
+     */
+    public void requireActive() {
+        schedule.requireActive();
+    }
+
+    /**
      * Ends every operation on this communicator, on all ranks, now. From then on every call throws.
      *
      * {@snippet :

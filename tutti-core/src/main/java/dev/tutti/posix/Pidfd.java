@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Pidfd {
     private static final long PIDFD_OPEN = 434;
+    private static final long PIDFD_GETFD = 438;
     private static final int EFD_CLOEXEC_NONBLOCK = 0x80000 | 0x800;
     private static final short POLLIN = 1;
     /** struct pollfd: descriptor, what to wait for, what there is. */
@@ -34,6 +35,7 @@ public final class Pidfd {
 
     private static final class Handles {
         private static final MethodHandle SYSCALL2 = Libc.syscall(2);
+        private static final MethodHandle SYSCALL3 = Libc.syscall(3);
         private static final MethodHandle CLOSE =
                 Libc.function("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
         private static final MethodHandle EVENTFD = Libc.function(
@@ -82,6 +84,26 @@ public final class Pidfd {
             return check((int) result, "pidfd_open(" + pid + ")", scratch);
         } catch (Throwable thrown) {
             throw Libc.unexpected(thrown);
+        }
+    }
+
+    /**
+     * A descriptor of this process for what another process has open under a number. The kernel allows it to whoever could trace
+     * that process; {@link PosixException} says that it did not.
+     *
+     * @see <a href="https://man7.org/linux/man-pages/man2/pidfd_getfd.2.html">pidfd_getfd(2)</a>
+     */
+    public static int duplicate(long pid, int descriptor) {
+        int process = open(pid);
+        MemorySegment scratch = Libc.scratch();
+        try {
+            long result =
+                    (long) Handles.SYSCALL3.invokeExact(scratch, PIDFD_GETFD, (long) process, (long) descriptor, 0L);
+            return check((int) result, "pidfd_getfd(" + pid + ", " + descriptor + ")", scratch);
+        } catch (Throwable thrown) {
+            throw Libc.unexpected(thrown);
+        } finally {
+            close(process);
         }
     }
 

@@ -5,6 +5,7 @@ import dev.tutti.cuda.driver.Streams;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,9 +20,20 @@ final class Completion {
     private volatile boolean done;
     private volatile @Nullable Throwable error;
     private @Nullable List<Consumer<@Nullable Throwable>> actions;
+    private final Supplier<? extends @Nullable Throwable> verdict;
 
     /** Notes what is in the stream now. */
     Completion(CudaDevice device, EventPool pool, long stream) {
+        this(device, pool, stream, () -> null);
+    }
+
+    /**
+     * Notes what is in the stream now.
+     *
+     * @param verdict asked at the end: what went wrong although the driver saw no error, or null. It must not call CUDA.
+     */
+    Completion(CudaDevice device, EventPool pool, long stream, Supplier<? extends @Nullable Throwable> verdict) {
+        this.verdict = verdict;
         this.device = device;
         this.pool = pool;
         this.generation = device.generation();
@@ -90,11 +102,12 @@ final class Completion {
     /** From whoever learned that it is over: a poll, or the driver's callback. */
     void finish(@Nullable Throwable failure) {
         List<Consumer<@Nullable Throwable>> waiting;
+        Throwable told;
         synchronized (this) {
             if (done) {
                 return;
             }
-            error = failure;
+            error = failure != null ? failure : verdict.get();
             done = true;
             if (failure == null) {
                 pool.give(event);
@@ -102,9 +115,10 @@ final class Completion {
             event = 0;
             waiting = actions;
             actions = null;
+            told = error;
         }
         if (waiting != null) {
-            waiting.forEach(each -> each.accept(failure));
+            waiting.forEach(each -> each.accept(told));
         }
     }
 

@@ -2,12 +2,8 @@ package dev.tutti.cuda;
 
 import dev.tutti.DataType;
 import dev.tutti.cuda.driver.Memories;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A typed, counted run of memory that a CUDA device can reach. Buffers that own their memory give it back when they are closed;
@@ -38,48 +34,33 @@ public final class CudaBuffer implements AutoCloseable {
         EXTERNAL
     }
 
-    private static final int STAGE_BYTES = 1 << 20;
-    private static final int PORTABLE_AND_MAPPED = 3;
+    private final CudaMemory memory;
+    /** Bytes from the beginning of the memory. */
+    private final long offset;
 
-    private final CudaDevice device;
-    private final Kind kind;
-    private final int generation;
-    private final long pointer;
     private final DataType type;
     private final long count;
-    private final @Nullable MemorySegment host;
-    private final Owner owner;
+    private final boolean owns;
 
-    /** What a buffer and its slices share. */
-    private record Owner(
-            AtomicBoolean closed,
-            @Nullable Runnable free,
-            @Nullable VirtualAllocation virtual) {}
+    private CudaBuffer(CudaMemory memory, DataType type, long count) {
+        this(memory, 0, type, count, true);
+    }
 
-    private CudaBuffer(
-            CudaDevice device,
-            Kind kind,
-            int generation,
-            long pointer,
-            DataType type,
-            long count,
-            @Nullable MemorySegment host,
-            Owner owner) {
-        this.device = device;
-        this.kind = kind;
-        this.generation = generation;
-        this.pointer = pointer;
+    private CudaBuffer(CudaMemory memory, long offset, DataType type, long count, boolean owns) {
+        this.memory = memory;
+        this.offset = offset;
         this.type = type;
         this.count = count;
-        this.host = host;
-        this.owner = owner;
+        this.owns = owns;
+    }
+
+    /** All of some memory, or its beginning; closing the buffer gives the memory back. */
+    static CudaBuffer of(CudaMemory memory, DataType type, long count) {
+        return new CudaBuffer(memory, type, count);
     }
 
     static CudaBuffer allocate(CudaDevice device, DataType type, long count) {
-        long bytes = bytes(type, count);
-        device.enter();
-        long pointer = Memories.alloc(bytes);
-        return owned(device, Kind.DEVICE, pointer, type, count, null, () -> Memories.free(pointer));
+        return new CudaBuffer(CudaMemory.allocate(device, bytes(type, count)), type, count);
     }
 
     /**
@@ -92,17 +73,7 @@ public final class CudaBuffer implements AutoCloseable {
      * @return a buffer, to be closed
      */
     public static CudaBuffer allocateAsync(CudaStream stream, DataType type, long count) {
-        long bytes = bytes(type, count);
-        stream.enter();
-        long pointer = Memories.allocAsync(bytes, stream.handle());
-        return owned(
-                stream.device(),
-                Kind.POOL,
-                pointer,
-                type,
-                count,
-                null,
-                () -> Memories.freeAsync(pointer, stream.handle()));
+        return new CudaBuffer(CudaMemory.allocateAsync(stream, bytes(type, count)), type, count);
     }
 
     /**
@@ -114,10 +85,7 @@ public final class CudaBuffer implements AutoCloseable {
      * @return a buffer, to be closed
      */
     public static CudaBuffer allocateVirtual(CudaDevice device, DataType type, long count) {
-        long bytes = bytes(type, count);
-        device.enter();
-        VirtualAllocation memory = VirtualAllocation.create(device.handle(), bytes);
-        return virtual(device, memory, type, count);
+        return new CudaBuffer(CudaMemory.allocateVirtual(device, bytes(type, count)), type, count);
     }
 
     /**
@@ -131,21 +99,7 @@ public final class CudaBuffer implements AutoCloseable {
      * @return a buffer, to be closed
      */
     public static CudaBuffer importDescriptor(CudaDevice device, int descriptor, DataType type, long count) {
-        long bytes = bytes(type, count);
-        device.enter();
-        return virtual(device, VirtualAllocation.imported(device.handle(), descriptor, bytes), type, count);
-    }
-
-    private static CudaBuffer virtual(CudaDevice device, VirtualAllocation memory, DataType type, long count) {
-        return new CudaBuffer(
-                device,
-                Kind.VIRTUAL,
-                device.generation(),
-                memory.pointer(),
-                type,
-                count,
-                null,
-                new Owner(new AtomicBoolean(), memory::close, memory));
+        return new CudaBuffer(CudaMemory.imported(device, descriptor, bytes(type, count)), type, count);
     }
 
     /**
@@ -157,11 +111,7 @@ public final class CudaBuffer implements AutoCloseable {
      * @return a buffer, to be closed
      */
     public static CudaBuffer allocatePinned(CudaDevice device, DataType type, long count) {
-        long bytes = bytes(type, count);
-        device.enter();
-        long pointer = Memories.hostAlloc(bytes, PORTABLE_AND_MAPPED);
-        MemorySegment host = MemorySegment.ofAddress(pointer).reinterpret(count * type.bytes());
-        return owned(device, Kind.PINNED, pointer, type, count, host, () -> Memories.hostFree(pointer));
+        return new CudaBuffer(CudaMemory.allocatePinned(device, bytes(type, count)), type, count);
     }
 
     /**
@@ -177,11 +127,7 @@ public final class CudaBuffer implements AutoCloseable {
             throw new IllegalArgumentException("only native memory can be registered, not an array");
         }
         long count = count(memory, type);
-        device.enter();
-        Memories.hostRegister(memory.address(), Math.max(1, memory.byteSize()), PORTABLE_AND_MAPPED);
-        long pointer = Memories.hostDevicePointer(memory.address(), 0);
-        return owned(
-                device, Kind.REGISTERED, pointer, type, count, memory, () -> Memories.hostUnregister(memory.address()));
+        return new CudaBuffer(CudaMemory.register(device, memory), type, count);
     }
 
     /**
@@ -194,39 +140,11 @@ public final class CudaBuffer implements AutoCloseable {
      * @return a view of it
      */
     public static CudaBuffer external(CudaDevice device, long pointer, DataType type, long count) {
-        bytes(type, count);
+        long bytes = bytes(type, count);
         if (pointer == 0 && count > 0) {
             throw new IllegalArgumentException("the pointer is null");
         }
-        device.enter();
-        return new CudaBuffer(
-                device,
-                Kind.EXTERNAL,
-                device.generation(),
-                pointer,
-                type,
-                count,
-                null,
-                new Owner(new AtomicBoolean(), null, null));
-    }
-
-    private static CudaBuffer owned(
-            CudaDevice device,
-            Kind kind,
-            long pointer,
-            DataType type,
-            long count,
-            @Nullable MemorySegment host,
-            Runnable free) {
-        return new CudaBuffer(
-                device,
-                kind,
-                device.generation(),
-                pointer,
-                type,
-                count,
-                host,
-                new Owner(new AtomicBoolean(), free, null));
+        return new CudaBuffer(CudaMemory.external(device, pointer, bytes), type, count);
     }
 
     /**
@@ -238,16 +156,20 @@ public final class CudaBuffer implements AutoCloseable {
      */
     public CudaBuffer slice(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, count);
-        long from = offset * type.bytes();
-        return new CudaBuffer(
-                device,
-                kind,
-                generation,
-                pointer + from,
-                type,
-                length,
-                host == null ? null : host.asSlice(from, length * type.bytes()),
-                new Owner(owner.closed, null, owner.virtual));
+        return new CudaBuffer(memory, this.offset + offset * type.bytes(), type, length, false);
+    }
+
+    /**
+     * The same bytes as elements of another type.
+     *
+     * @param other the type; its width must divide the bytes
+     * @return a view of all of it; the memory stays this buffer's
+     */
+    public CudaBuffer as(DataType other) {
+        if (bytes() % other.bytes() != 0) {
+            throw new IllegalArgumentException(this + " is no whole number of " + other);
+        }
+        return new CudaBuffer(memory, offset, other, bytes() / other.bytes(), false);
     }
 
     /**
@@ -256,7 +178,7 @@ public final class CudaBuffer implements AutoCloseable {
      * @return the device
      */
     public CudaDevice device() {
-        return device;
+        return memory.device();
     }
 
     /**
@@ -265,7 +187,7 @@ public final class CudaBuffer implements AutoCloseable {
      * @return the kind
      */
     public Kind kind() {
-        return kind;
+        return memory.kind();
     }
 
     /**
@@ -302,7 +224,15 @@ public final class CudaBuffer implements AutoCloseable {
      */
     public long pointer() {
         requireUsable();
-        return pointer;
+        return address();
+    }
+
+    private long address() {
+        return memory.pointer() + offset;
+    }
+
+    CudaMemory memory() {
+        return memory;
     }
 
     /**
@@ -312,10 +242,11 @@ public final class CudaBuffer implements AutoCloseable {
      */
     public MemorySegment hostSegment() {
         requireUsable();
+        MemorySegment host = memory.host();
         if (host == null) {
-            throw new IllegalStateException(kind + " memory cannot be seen by the host: use copyTo");
+            throw new IllegalStateException(kind() + " memory cannot be seen by the host: use copyTo");
         }
-        return host;
+        return host.asSlice(offset, bytes());
     }
 
     /**
@@ -325,10 +256,11 @@ public final class CudaBuffer implements AutoCloseable {
      */
     public int exportDescriptor() {
         enter();
-        if (owner.virtual == null) {
-            throw new IllegalStateException(kind + " memory has no descriptor: use allocateVirtual");
+        VirtualAllocation virtual = memory.virtual();
+        if (virtual == null) {
+            throw new IllegalStateException(kind() + " memory has no descriptor: use allocateVirtual");
         }
-        return owner.virtual.export();
+        return virtual.export();
     }
 
     /**
@@ -337,7 +269,7 @@ public final class CudaBuffer implements AutoCloseable {
      * @param source an array's segment or native memory, as long as this buffer
      */
     public void copyFrom(MemorySegment source) {
-        copy(source, true, device.defaultStream());
+        copy(source, true, device().defaultStream());
     }
 
     /**
@@ -346,7 +278,7 @@ public final class CudaBuffer implements AutoCloseable {
      * @param target an array's segment or native memory, as long as this buffer
      */
     public void copyTo(MemorySegment target) {
-        copy(target, false, device.defaultStream());
+        copy(target, false, device().defaultStream());
     }
 
     /**
@@ -420,7 +352,7 @@ public final class CudaBuffer implements AutoCloseable {
         source.requireUsable();
         enter();
         if (bytes() > 0) {
-            Memories.copyAsync(pointer, source.pointer, bytes(), stream.handle());
+            Memories.copyAsync(address(), source.address(), bytes(), stream.handle());
         }
     }
 
@@ -433,87 +365,49 @@ public final class CudaBuffer implements AutoCloseable {
     public void fill(int value, CudaStream stream) {
         enter();
         if (bytes() > 0) {
-            Memories.fillAsync(pointer, value & 0xFF, bytes(), stream.handle());
+            Memories.fillAsync(address(), value & 0xFF, bytes(), stream.handle());
         }
     }
 
-    private void copy(MemorySegment memory, boolean here, CudaStream stream) {
-        if (memory.byteSize() != bytes()) {
-            throw new IllegalArgumentException("memory has " + memory.byteSize() + " bytes, this buffer " + bytes());
+    private void copy(MemorySegment other, boolean here, CudaStream stream) {
+        if (other.byteSize() != bytes()) {
+            throw new IllegalArgumentException("memory has " + other.byteSize() + " bytes, this buffer " + bytes());
         }
         stream.enter();
         enter();
-        if (bytes() == 0) {
-            return;
+        if (bytes() > 0) {
+            HostCopies.copy(other, address(), here, stream);
         }
-        if (memory.isNative()) {
-            try {
-                transfer(memory.address(), pointer, bytes(), here, stream);
-            } finally {
-                java.lang.ref.Reference.reachabilityFence(memory);
-            }
-            return;
-        }
-        // The collector may move an array: through native memory, piece by piece.
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment stage = arena.allocate(Math.min(STAGE_BYTES, bytes()), 64);
-            for (long at = 0; at < bytes(); at += STAGE_BYTES) {
-                long length = Math.min(STAGE_BYTES, bytes() - at);
-                if (here) {
-                    MemorySegment.copy(memory, at, stage, 0, length);
-                }
-                transfer(stage.address(), pointer + at, length, here, stream);
-                if (!here) {
-                    MemorySegment.copy(stage, ValueLayout.JAVA_BYTE, 0, memory, ValueLayout.JAVA_BYTE, at, length);
-                }
-            }
-        }
-    }
-
-    private static void transfer(long hostAddress, long pointer, long length, boolean here, CudaStream stream) {
-        if (here) {
-            Memories.hostToDeviceAsync(pointer, hostAddress, length, stream.handle());
-        } else {
-            Memories.deviceToHostAsync(hostAddress, pointer, length, stream.handle());
-        }
-        dev.tutti.cuda.driver.Streams.synchronise(stream.handle());
     }
 
     /** Refuses closed memory; for callers that have looked at the device already. */
     void requireOpen() {
-        if (owner.closed.get()) {
-            throw new IllegalStateException("this buffer has been closed");
-        }
+        memory.requireOpen();
     }
 
     /** Refuses closed and stale memory. */
     void requireUsable() {
-        requireOpen();
-        device.requireCurrent(generation, "this buffer of " + this);
+        memory.requireUsable(this);
     }
 
     private void enter() {
         requireUsable();
-        device.enter();
+        device().enter();
     }
 
-    /** Gives the memory back if it is this buffer's; waits for kernels that may use it. Closing twice is fine. */
+    /**
+     * Gives the memory back if it is this buffer's, that is, if it is no slice; waits for kernels that may use it. Closing twice is
+     * fine.
+     */
     @Override
     public void close() {
-        if (owner.free == null || !owner.closed.compareAndSet(false, true)) {
-            return;
-        }
-        // A context that is gone has taken its memory along; registered host memory is still pinned by nobody.
-        if (generation == device.generation()) {
-            device.enter();
-            if (kind == Kind.VIRTUAL) {
-                dev.tutti.cuda.driver.Devices.synchronise();
-            }
-            owner.free.run();
+        if (owns) {
+            memory.close();
         }
     }
 
-    private static long bytes(DataType type, long count) {
+    /** What to ask the driver for. */
+    static long bytes(DataType type, long count) {
         Objects.requireNonNull(type, "type");
         if (count < 0) {
             throw new IllegalArgumentException("count must not be negative, got " + count);

@@ -60,8 +60,8 @@ public final class CudaCall {
         if (op != null && !op.accepts(type)) {
             throw new IllegalArgumentException(op + " does not apply to " + type);
         }
-        checkCounts(inCounts, in, "input");
-        checkCounts(outCounts, out, "output");
+        CallChecks.counts(inCounts, in, "input");
+        CallChecks.counts(outCounts, out, "output");
     }
 
     /**
@@ -73,7 +73,7 @@ public final class CudaCall {
      * @return the call
      */
     public static CudaCall allReduce(CudaBuffer in, CudaBuffer out, ReduceOp op) {
-        requireSame(in, out, in.count(), out.count());
+        CallChecks.same(in, out);
         return new CudaCall(Collective.ALL_REDUCE, in.type(), required(op), 0, false, in, out, in.count(), null, null);
     }
 
@@ -88,7 +88,7 @@ public final class CudaCall {
      */
     public static CudaCall reduce(CudaBuffer in, @Nullable CudaBuffer out, ReduceOp op, int root) {
         if (out != null) {
-            requireSame(in, out, in.count(), out.count());
+            CallChecks.same(in, out);
         }
         return new CudaCall(Collective.REDUCE, in.type(), required(op), root, false, in, out, in.count(), null, null);
     }
@@ -113,7 +113,7 @@ public final class CudaCall {
      * @return the call
      */
     public static CudaCall allGather(CudaBuffer in, CudaBuffer out) {
-        requireTypes(in, out);
+        CallChecks.sameType(in, out);
         return new CudaCall(Collective.ALL_GATHER, in.type(), null, 0, false, in, out, in.count(), null, null);
     }
 
@@ -126,8 +126,9 @@ public final class CudaCall {
      * @return the call
      */
     public static CudaCall allGatherV(CudaBuffer in, CudaBuffer out, long[] counts) {
-        requireTypes(in, out);
-        return new CudaCall(Collective.ALL_GATHER, in.type(), null, 0, false, in, out, sum(counts), null, counts);
+        CallChecks.sameType(in, out);
+        return new CudaCall(
+                Collective.ALL_GATHER, in.type(), null, 0, false, in, out, CallChecks.sum(counts), null, counts);
     }
 
     /**
@@ -139,7 +140,7 @@ public final class CudaCall {
      * @return the call
      */
     public static CudaCall reduceScatter(CudaBuffer in, CudaBuffer out, ReduceOp op) {
-        requireTypes(in, out);
+        CallChecks.sameType(in, out);
         return new CudaCall(
                 Collective.REDUCE_SCATTER, in.type(), required(op), 0, false, in, out, out.count(), null, null);
     }
@@ -154,9 +155,18 @@ public final class CudaCall {
      * @return the call
      */
     public static CudaCall reduceScatterV(CudaBuffer in, CudaBuffer out, long[] counts, ReduceOp op) {
-        requireTypes(in, out);
+        CallChecks.sameType(in, out);
         return new CudaCall(
-                Collective.REDUCE_SCATTER, in.type(), required(op), 0, false, in, out, sum(counts), counts, null);
+                Collective.REDUCE_SCATTER,
+                in.type(),
+                required(op),
+                0,
+                false,
+                in,
+                out,
+                CallChecks.sum(counts),
+                counts,
+                null);
     }
 
     /**
@@ -217,7 +227,7 @@ public final class CudaCall {
      * @return the call
      */
     public static CudaCall allToAll(CudaBuffer in, CudaBuffer out) {
-        requireSame(in, out, in.count(), out.count());
+        CallChecks.same(in, out);
         return new CudaCall(Collective.ALL_TO_ALL, in.type(), null, 0, false, in, out, in.count(), null, null);
     }
 
@@ -231,7 +241,7 @@ public final class CudaCall {
      * @return the call
      */
     public static CudaCall allToAllV(CudaBuffer in, long[] sendCounts, CudaBuffer out, long[] receiveCounts) {
-        requireTypes(in, out);
+        CallChecks.sameType(in, out);
         if (in.bytes() > 0 && out.bytes() > 0 && overlap(in, out)) {
             throw new IllegalArgumentException("allToAllV cannot run in place: give it another output");
         }
@@ -263,7 +273,7 @@ public final class CudaCall {
     }
 
     private static CudaCall scan(Collective which, CudaBuffer in, CudaBuffer out, ReduceOp op) {
-        requireSame(in, out, in.count(), out.count());
+        CallChecks.same(in, out);
         if (required(op).kind() == ReduceOp.Kind.AVG) {
             throw new IllegalArgumentException(
                     which + " has no avg: the number of ranks differs from rank to rank; use sum");
@@ -309,56 +319,18 @@ public final class CudaCall {
 
     /** Checks what depends on the communicator, before anything is posted. */
     void check(int rank, int size) {
-        if ((collective == null || collective.isRooted()) && (root < 0 || root >= size)) {
-            throw new IllegalArgumentException(
-                    (collective == null ? "peer" : "root") + " must be in 0.." + (size - 1) + ", got " + root);
-        }
-        if (collective == null) {
-            return;
-        }
-        requireLength(inCounts, size);
-        requireLength(outCounts, size);
-        boolean atRoot = rank == root;
-        switch (collective) {
-            case REDUCE -> requirePresent(atRoot, out, "output");
-            case ALL_GATHER -> {
-                if (outCounts != null) {
-                    requireCount(Objects.requireNonNull(in), outCounts[rank], "input");
-                } else {
-                    requireCount(Objects.requireNonNull(out), count * size, "output");
-                }
-            }
-            case REDUCE_SCATTER -> {
-                if (inCounts != null) {
-                    requireCount(Objects.requireNonNull(out), inCounts[rank], "output");
-                } else {
-                    requireCount(Objects.requireNonNull(in), count * size, "input");
-                }
-            }
-            case GATHER -> {
-                requirePresent(atRoot, out, "output");
-                if (atRoot && count < 0) {
-                    requireCounts(outCounts);
-                } else if (atRoot) {
-                    requireCount(Objects.requireNonNull(out), count * size, "output");
-                }
-            }
-            case SCATTER -> {
-                requirePresent(atRoot, in, "input");
-                if (atRoot && count < 0) {
-                    requireCounts(inCounts);
-                } else if (atRoot) {
-                    requireCount(Objects.requireNonNull(in), count * size, "input");
-                }
-            }
-            case ALL_TO_ALL -> {
-                if (count >= 0 && count % size != 0) {
-                    throw new IllegalArgumentException(
-                            "allToAll of " + count + " elements does not divide among " + size + " ranks");
-                }
-            }
-            default -> {}
-        }
+        CallChecks.check(this, rank, size);
+    }
+
+    /** The same call as another rank makes it, on memory as this process sees it. */
+    CudaCall by(
+            @Nullable ReduceOp otherOp,
+            @Nullable CudaBuffer otherIn,
+            @Nullable CudaBuffer otherOut,
+            long @Nullable [] otherInCounts,
+            long @Nullable [] otherOutCounts) {
+        return new CudaCall(
+                collective, type, otherOp, root, sends, otherIn, otherOut, count, otherInCounts, otherOutCounts);
     }
 
     /** Refuses memory that was closed since the call was made. */
@@ -386,72 +358,12 @@ public final class CudaCall {
         return offsets;
     }
 
-    private static void requirePresent(boolean needed, @Nullable CudaBuffer buffer, String what) {
-        if (needed && buffer == null) {
-            throw new IllegalArgumentException("the root needs an " + what);
-        }
-    }
-
-    private static void requireCounts(long @Nullable [] counts) {
-        if (counts == null) {
-            throw new IllegalArgumentException("the root needs counts");
-        }
-    }
-
-    private static void requireCount(CudaBuffer buffer, long wanted, String what) {
-        if (buffer.count() != wanted) {
-            throw new IllegalArgumentException(what + " must have " + wanted + " elements, has " + buffer.count());
-        }
-    }
-
-    private static void requireLength(long @Nullable [] counts, int size) {
-        if (counts != null && counts.length != size) {
-            throw new IllegalArgumentException("counts must have " + size + " entries, has " + counts.length);
-        }
-    }
-
-    private static void checkCounts(long @Nullable [] counts, @Nullable CudaBuffer buffer, String what) {
-        if (counts == null) {
-            return;
-        }
-        for (long each : counts) {
-            if (each < 0) {
-                throw new IllegalArgumentException("counts must not be negative, got " + each);
-            }
-        }
-        if (buffer != null && sum(counts) > buffer.count()) {
-            throw new IllegalArgumentException(
-                    what + " has " + buffer.count() + " elements, counts add up to " + sum(counts));
-        }
-    }
-
     static boolean overlap(CudaBuffer a, CudaBuffer b) {
         return a.pointer() < b.pointer() + b.bytes() && b.pointer() < a.pointer() + a.bytes();
     }
 
     private static ReduceOp required(ReduceOp op) {
         return Objects.requireNonNull(op, "op");
-    }
-
-    private static void requireTypes(CudaBuffer in, CudaBuffer out) {
-        if (in.type() != out.type()) {
-            throw new IllegalArgumentException("input is " + in.type() + ", output " + out.type());
-        }
-    }
-
-    private static void requireSame(CudaBuffer in, CudaBuffer out, long a, long b) {
-        requireTypes(in, out);
-        if (a != b) {
-            throw new IllegalArgumentException("input has " + a + " elements, output " + b);
-        }
-    }
-
-    private static long sum(long[] counts) {
-        long sum = 0;
-        for (long each : counts) {
-            sum = Math.addExact(sum, each);
-        }
-        return sum;
     }
 
     private static long digest(long @Nullable [] counts) {

@@ -1,6 +1,7 @@
 package dev.tutti.cuda;
 
 import dev.tutti.Communicator;
+import dev.tutti.DataType;
 import dev.tutti.cuda.driver.Streams;
 import java.util.List;
 import java.util.Optional;
@@ -9,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One rank's part of a {@link CudaWorld}. A call returns when it is in this rank's stream, which is when all ranks have made it;
- * what comes after it in the stream sees its result. One thread per rank, or a {@link CudaGroup} for several ranks of one thread.
+ * what comes after it in the stream sees its result. On the paths {@link CudaPath#HOST} and {@link CudaPath#STAGED} it returns when
+ * it is over. One thread per rank, or a {@link CudaGroup} for several ranks of one thread.
  */
 public final class CudaCommunicator extends DeviceCommunicator {
     private final CudaWorld world;
@@ -27,7 +29,7 @@ public final class CudaCommunicator extends DeviceCommunicator {
 
     @Override
     public Backend backend() {
-        return Backend.FUSED;
+        return world.path() == CudaPath.FUSED ? Backend.FUSED : Backend.IPC;
     }
 
     @Override
@@ -89,16 +91,42 @@ public final class CudaCommunicator extends DeviceCommunicator {
         world.check(rank, call);
     }
 
+    /**
+     * Device memory that all ranks of the world reach where it lies: what calls are fastest on when ranks are in several processes.
+     *
+     * @param type the elements
+     * @param count how many
+     * @return a buffer, to be closed
+     */
+    public CudaBuffer allocate(DataType type, long count) {
+        world.requireActive();
+        Distant distant = world.distant();
+        return distant == null
+                ? world.device().allocate(type, count)
+                : CudaBuffer.of(distant.allocate(CudaBuffer.bytes(type, count)), type, count);
+    }
+
     @Override
     public CudaWork start(CudaCall call) {
+        return start(call, null);
+    }
+
+    @Override
+    CudaWork start(CudaCall call, Distant.@Nullable Memo memo) {
         world.check(rank, call);
         CudaStream on = stream();
         on.enter();
+        Distant distant = world.distant();
         if (call.collective == null) {
-            return world.messages().run(rank, call, on);
+            return distant != null
+                    ? distant.exchange(List.of(call), on)
+                    : world.messages().run(rank, call, on);
         }
         long number = numbers.incrementAndGet();
-        Round round = world.post(number, new Round.Post(rank, call, on, isAlone() ? 0 : ready(on)));
+        if (distant != null) {
+            return distant.start(call, on, number, memo);
+        }
+        Round round = world.rounds().post(number, new Round.Post(rank, call, on, isAlone() ? 0 : ready(on)));
         return finish(round, call, on);
     }
 
@@ -111,7 +139,7 @@ public final class CudaCommunicator extends DeviceCommunicator {
 
     /** Waits until a round is launched, and for it in the stream. */
     CudaWork finish(Round round, CudaCall call, CudaStream on) {
-        world.await(round, rank, call);
+        world.rounds().await(round, rank, call);
         on.enter();
         round.order(on);
         return new CudaWork(round.completion(), world.notice(), world.timeoutNanos(), "rank " + rank + "'s " + call);
@@ -157,7 +185,7 @@ public final class CudaCommunicator extends DeviceCommunicator {
                     "ranks of CudaWorld.open cannot be split: they have no way to talk but"
                             + " through the device; use DeviceCommunicator.open");
         }
-        return ranks.splitOptional(color, key).map(some -> Opening.joinFused(some, world.device()));
+        return ranks.splitOptional(color, key).map(some -> Opening.join(some, world.device(), backend()));
     }
 
     @Override

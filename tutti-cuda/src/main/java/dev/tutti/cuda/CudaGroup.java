@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls of several ranks that one thread makes together: none waits for another of the same group. Sends and receives of a group
- * that match are one launch; so is each collective. A group can be run again and again; then nothing is worked out anew.
+ * that match are one launch; so is each collective. A group can be run again and again; then nothing is worked out anew. Where ranks
+ * are in several processes, each has a group of its own calls, and all run theirs again or none does.
  *
  * {@snippet :
  * CudaGroup step = world.group();
@@ -27,7 +28,7 @@ public final class CudaGroup implements AutoCloseable {
     private boolean ran;
     private @Nullable Fused fused;
 
-    private record Entry(CudaCommunicator communicator, CudaCall call) {}
+    private record Entry(CudaCommunicator communicator, CudaCall call, Distant.Memo memo) {}
 
     CudaGroup(CudaWorld world) {
         this.world = world;
@@ -45,7 +46,7 @@ public final class CudaGroup implements AutoCloseable {
             throw new IllegalArgumentException("the rank is of another world");
         }
         world.check(communicator.rank(), call);
-        entries.add(new Entry(communicator, call));
+        entries.add(new Entry(communicator, call, new Distant.Memo()));
         drop();
         return this;
     }
@@ -56,6 +57,10 @@ public final class CudaGroup implements AutoCloseable {
      * @return what to wait for: the end of the last of them
      */
     public CudaWork run() {
+        Distant distant = world.distant();
+        if (distant != null) {
+            return java.util.Objects.requireNonNull(runDistant(distant, true));
+        }
         CudaStream stream = begin();
         if (stream != null) {
             launchAll(stream);
@@ -70,12 +75,43 @@ public final class CudaGroup implements AutoCloseable {
      * them, this is one launch and nothing else.
      */
     public void enqueue() {
+        Distant distant = world.distant();
+        if (distant != null) {
+            runDistant(distant, false);
+            return;
+        }
         CudaStream stream = begin();
         if (stream != null) {
             launchAll(stream);
         } else {
             runApart();
         }
+    }
+
+    /** Collectives in their order, then all messages together. */
+    private @Nullable CudaWork runDistant(Distant distant, boolean noted) {
+        ran = true;
+        if (entries.isEmpty()) {
+            throw new IllegalStateException("the group is empty");
+        }
+        world.requireActive();
+        CudaCommunicator communicator = world.communicator();
+        CudaWork last = null;
+        List<CudaCall> messages = new ArrayList<>();
+        for (Entry entry : entries) {
+            entry.call().requireOpen();
+            if (entry.call().collective == null) {
+                messages.add(entry.call());
+            } else if (noted) {
+                last = distant.start(entry.call(), communicator.stream(), communicator.nextNumber(), entry.memo());
+            } else {
+                distant.enqueue(entry.call(), communicator.stream(), communicator.nextNumber(), entry.memo());
+            }
+        }
+        if (!messages.isEmpty()) {
+            last = distant.exchange(messages, communicator.stream());
+        }
+        return last;
     }
 
     /** The stream of all ranks if the whole group is one collective of all ranks in it, else null. */
@@ -138,9 +174,10 @@ public final class CudaGroup implements AutoCloseable {
             CudaStream stream = entry.communicator().stream();
             int rank = entry.communicator().rank();
             if (entry.call().collective != null) {
-                rounds.add(world.post(
-                        entry.communicator().nextNumber(),
-                        new Round.Post(rank, entry.call(), stream, ready.getOrDefault(stream.handle(), 0L))));
+                rounds.add(world.rounds()
+                        .post(
+                                entry.communicator().nextNumber(),
+                                new Round.Post(rank, entry.call(), stream, ready.getOrDefault(stream.handle(), 0L))));
             } else {
                 long event = world.events().take();
                 Streams.record(event, stream.handle());

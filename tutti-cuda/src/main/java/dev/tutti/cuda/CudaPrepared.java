@@ -7,6 +7,7 @@ package dev.tutti.cuda;
 public final class CudaPrepared {
     private final DeviceCommunicator communicator;
     private final CudaCall call;
+    private final Distant.Memo memo = new Distant.Memo();
 
     CudaPrepared(DeviceCommunicator communicator, CudaCall call) {
         this.communicator = communicator;
@@ -19,7 +20,7 @@ public final class CudaPrepared {
      * @return what to wait for
      */
     public CudaWork start() {
-        return communicator.start(call);
+        return communicator.start(call, memo);
     }
 
     /** Makes the call and waits for its end. */

@@ -91,6 +91,10 @@ public final class CudaStream implements AutoCloseable {
         Streams.await(handle, event.handle(), 0);
     }
 
+    boolean isOpen() {
+        return !closed.get() && generation == device.generation();
+    }
+
     boolean isCapturing() {
         return Streams.isCapturing(handle) != 0;
     }

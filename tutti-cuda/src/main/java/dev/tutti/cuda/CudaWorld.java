@@ -1,8 +1,8 @@
 package dev.tutti.cuda;
 
 import dev.tutti.AbortedException;
-import dev.tutti.CollectiveTimeoutException;
-import dev.tutti.MismatchException;
+import dev.tutti.Communicator;
+import dev.tutti.Config;
 import dev.tutti.ReduceFunction;
 import dev.tutti.ReduceOp;
 import dev.tutti.TuttiException;
@@ -16,9 +16,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranks of this process that share one CUDA device. A collective of theirs is one launch, made by the last rank to come, or by a
- * {@link CudaGroup} that has all of them: each input is read once, each output written once, and nothing on the device waits for
- * anything, so it cannot deadlock there.
+ * Ranks with memory on CUDA devices. Those of one process on one device are fused: a collective of theirs is one launch, made by
+ * the last rank to come, or by a {@link CudaGroup} that has all of them: each input is read once, each output written once, and
+ * nothing on the device waits for anything, so it cannot deadlock there. Ranks in several processes come together
+ * {@linkplain #open(CudaDevice, Communicator) over a communicator}.
  *
  * {@snippet :
  * try (CudaWorld world = CudaWorld.open(Cuda.device(0), 4)) {
@@ -35,13 +36,14 @@ public final class CudaWorld implements AutoCloseable {
     private final int generation;
     private final long timeoutNanos;
     private final List<CudaCommunicator> communicators = new ArrayList<>();
-    private final Map<Long, Round> rounds = new ConcurrentHashMap<>();
     private final Map<String, String> functions = new ConcurrentHashMap<>();
     private final ArrayDeque<Completion> outstanding = new ArrayDeque<>();
     private final List<Long> captured = new ArrayList<>();
     private final EventPool events;
-    private final Launcher launcher;
+    private final Rounds rounds;
     private final Messages messages;
+    /** Null: all ranks are here. */
+    private final @Nullable Distant distant;
 
     private volatile @Nullable RuntimeException aborted;
     private volatile boolean closed;
@@ -51,16 +53,32 @@ public final class CudaWorld implements AutoCloseable {
     private volatile CudaWork.Notice notice = CudaWork.Notice.POLL;
 
     private CudaWorld(CudaDevice device, int size, Duration timeout) {
+        this(device, size, timeout, null, null);
+    }
+
+    private CudaWorld(
+            CudaDevice device,
+            int size,
+            Duration timeout,
+            @Nullable Communicator host,
+            @Nullable Introduction introduction) {
         this.device = device;
         this.size = size;
         this.timeoutNanos = timeout.toNanos();
         device.enter();
         this.generation = device.generation();
         this.events = new EventPool(device);
-        this.launcher = new Launcher(device, size, functions);
+        this.rounds = new Rounds(this, new Launcher(device, size, functions));
         this.messages = new Messages(this);
         for (int rank = 0; rank < size; rank++) {
             communicators.add(new CudaCommunicator(this, rank));
+        }
+        if (host == null || introduction == null) {
+            distant = null;
+        } else {
+            distant = introduction.path() == CudaPath.STAGED
+                    ? new Staged(this, host)
+                    : new Processes(this, host, introduction);
         }
     }
 
@@ -91,13 +109,104 @@ public final class CudaWorld implements AutoCloseable {
     }
 
     /**
-     * The part of one rank.
+     * The ranks of an ordinary communicator, each in its own process or thread, on the best path that all of them have:
+     * {@link #path} says which. All ranks call it together. The communicator stays the caller's and must outlive the world.
+     *
+     * {@snippet :
+     * try (Communicator host = Communicator.fromEnvironment();
+     *         CudaWorld world = CudaWorld.open(Cuda.device(0), host)) {
+     *     CudaCommunicator comm = world.communicator();
+     *     CudaBuffer x = comm.allocate(DataType.FLOAT32, 1 << 20);      // the others read it where it lies
+     *     comm.allReduce(x, ReduceOp.SUM).await();
+     * }
+     * }
+     *
+     * @param device this rank's
+     * @param host the ranks
+     * @return the world, to be closed
+     */
+    public static CudaWorld open(CudaDevice device, Communicator host) {
+        return open(device, host, host.world().config().duration(Config.Key.TIMEOUT), null);
+    }
+
+    /**
+     * Like {@link #open(CudaDevice, Communicator)}, with a deadline and perhaps a path.
+     *
+     * @param device this rank's
+     * @param host the ranks
+     * @param timeout how long a rank waits for the others at most, on the host and on the device
+     * @param path the path to use, if any rank wants a certain one; else null
+     * @return the world, to be closed
+     */
+    public static CudaWorld open(CudaDevice device, Communicator host, Duration timeout, @Nullable CudaPath path) {
+        if (path == CudaPath.FUSED) {
+            throw new IllegalArgumentException(
+                    "ranks of a communicator are not one launch: CudaWorld.open(device, ranks) is");
+        }
+        Communicator own = host.dup();
+        Introduction introduction = null;
+        boolean opened = false;
+        try {
+            Communicator patient = own.withTimeout(timeout);
+            introduction = new Introduction(device, patient, path);
+            CudaWorld world = new CudaWorld(device, host.size(), timeout, patient, introduction);
+            opened = true;
+            return world;
+        } finally {
+            if (!opened) {
+                if (introduction != null) {
+                    introduction.close();
+                }
+                own.close();
+            }
+        }
+    }
+
+    /**
+     * The part of one rank of this process.
      *
      * @param rank whose
      * @return always the same
      */
     public CudaCommunicator communicator(int rank) {
-        return communicators.get(Objects.checkIndex(rank, size));
+        Objects.checkIndex(rank, size);
+        if (distant != null && rank != distant.rank()) {
+            throw new IllegalArgumentException(
+                    "rank " + rank + " is not here: this world is rank " + distant.rank() + "'s");
+        }
+        return communicators.get(rank);
+    }
+
+    /**
+     * The part of the rank that opened this world with a communicator.
+     *
+     * @return always the same
+     */
+    public CudaCommunicator communicator() {
+        if (distant == null) {
+            throw new IllegalStateException("all " + size + " ranks are here: say which");
+        }
+        return communicators.get(distant.rank());
+    }
+
+    /**
+     * How the ranks reach each other.
+     *
+     * @return {@link CudaPath#FUSED} if all of them are here
+     */
+    public CudaPath path() {
+        return distant == null ? CudaPath.FUSED : distant.path();
+    }
+
+    @Nullable
+    Distant distant() {
+        return distant;
+    }
+
+    /** The first cause of the end of this world, or this one. */
+    RuntimeException cause(RuntimeException otherwise) {
+        RuntimeException known = aborted;
+        return known != null ? known : otherwise;
     }
 
     /**
@@ -162,11 +271,10 @@ public final class CudaWorld implements AutoCloseable {
                 aborted = cause;
             }
         }
-        rounds.values().forEach(round -> {
-            synchronized (round) {
-                round.notifyAll();
-            }
-        });
+        if (distant != null) {
+            distant.abort(cause);
+        }
+        rounds.wake();
         messages.wake();
     }
 
@@ -194,7 +302,10 @@ public final class CudaWorld implements AutoCloseable {
                 }
             }
         }
-        if (call.op != null && call.op.kind() == ReduceOp.Kind.USER && !functions.containsKey(call.op.toString())) {
+        if (call.op != null
+                && call.op.kind() == ReduceOp.Kind.USER
+                && path() != CudaPath.STAGED
+                && !functions.containsKey(call.op.toString())) {
             throw new IllegalArgumentException("the function '" + call.op
                     + "' has no form for the device: give it one by CudaWorld.define(function, source)");
         }
@@ -212,8 +323,8 @@ public final class CudaWorld implements AutoCloseable {
         return events;
     }
 
-    Launcher launcher() {
-        return launcher;
+    Rounds rounds() {
+        return rounds;
     }
 
     long timeoutNanos() {
@@ -222,37 +333,6 @@ public final class CudaWorld implements AutoCloseable {
 
     CudaWork.Notice notice() {
         return notice;
-    }
-
-    /** Brings a rank's part. The last one launches, for all; everybody then calls {@link #await}. */
-    Round post(long number, Round.Post post) {
-        Round round = rounds.computeIfAbsent(number, key -> new Round(key, size));
-        if (round.bring(post)) {
-            rounds.remove(number);
-            try {
-                requireActive();
-                launch(round, post.rank());
-            } catch (RuntimeException failure) {
-                abort(failure);
-                synchronized (round) {
-                    round.notifyAll();
-                }
-                throw failure;
-            }
-        }
-        return round;
-    }
-
-    private void launch(Round round, int last) {
-        Mismatch.check(round.number, round.calls()).ifPresent(text -> {
-            throw new MismatchException(text, null);
-        });
-        long stream = launcher.launch(round, last);
-        if (round.post(last).stream().isCapturing()) {
-            round.launched(stream, null, captureEvent(stream));
-        } else {
-            round.launched(stream, completion(stream), 0);
-        }
     }
 
     /** For other streams of a capture; it belongs to the capture, so it is not used again. */
@@ -268,7 +348,8 @@ public final class CudaWorld implements AutoCloseable {
     /** The end of what is in a stream now. */
     Completion completion(long stream) {
         recycle();
-        Completion completion = new Completion(device, events, stream);
+        Completion completion = new Completion(
+                device, events, stream, distant instanceof Processes processes ? processes::verdict : () -> null);
         if (notice == CudaWork.Notice.CALLBACK) {
             Notices.callBack(completion, stream);
         }
@@ -287,53 +368,11 @@ public final class CudaWorld implements AutoCloseable {
         }
     }
 
-    /** Waits until a round is launched. */
-    void await(Round round, int rank, CudaCall call) {
-        for (int spins = 0; spins < 1000 && !round.isLaunched(); spins++) {
-            Thread.onSpinWait();
-        }
-        if (round.isLaunched()) {
-            return;
-        }
-        long deadline = System.nanoTime() + timeoutNanos;
-        synchronized (round) {
-            while (!round.isLaunched()) {
-                requireActive();
-                long left = deadline - System.nanoTime();
-                if (left <= 0) {
-                    RuntimeException late = new CollectiveTimeoutException(missing(round, rank, call), null);
-                    abort(late);
-                    throw late;
-                }
-                try {
-                    round.wait(Math.max(1, Math.min(left / 1_000_000, 100)));
-                } catch (InterruptedException interrupted) {
-                    Thread.currentThread().interrupt();
-                    RuntimeException cause = new AbortedException(
-                            "rank " + rank + " was interrupted in " + call + " #" + round.number, interrupted);
-                    abort(cause);
-                    throw cause;
-                }
-            }
-        }
-    }
-
-    private String missing(Round round, int rank, CudaCall call) {
-        List<Integer> here = new ArrayList<>();
-        List<Integer> absent = new ArrayList<>();
-        for (int each = 0; each < size; each++) {
-            (round.hasCome(each) ? here : absent).add(each);
-        }
-        return "rank " + rank + " of " + size + " on " + device + " waited "
-                + Duration.ofNanos(timeoutNanos) + " in " + call + " #" + round.number + ": ranks " + here
-                + " have come, ranks " + absent + " have not; see what these are doing, or give a longer timeout";
-    }
-
     /** A rank is done; the last one ends the world. */
     void leave() {
         boolean last;
         synchronized (this) {
-            last = ++left == size;
+            last = ++left == (distant == null ? size : 1);
         }
         if (last) {
             close();
@@ -349,13 +388,18 @@ public final class CudaWorld implements AutoCloseable {
             }
             closed = true;
         }
-        abort(new TuttiException(TuttiException.Category.USAGE, "this world has been closed", null));
+        if (distant == null) {
+            abort(new TuttiException(TuttiException.Category.USAGE, "this world has been closed", null));
+        }
         recycle();
         if (generation == device.generation()) {
             device.synchronise();
             recycle();
         }
-        launcher.close();
+        if (distant != null) {
+            distant.close();
+        }
+        rounds.close();
         synchronized (outstanding) {
             captured.forEach(events::give);
         }

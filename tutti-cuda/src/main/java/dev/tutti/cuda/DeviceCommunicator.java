@@ -132,11 +132,17 @@ public abstract sealed class DeviceCommunicator extends StagedCollectives implem
     @Override
     public abstract void close();
 
+    /** As {@link #start(CudaCall)}, with what is remembered of earlier times, if all ranks do. */
+    CudaWork start(CudaCall call, Distant.@Nullable Memo memo) {
+        return start(call);
+    }
+
     /** Checks a call as {@link #start} would. */
     abstract void check(CudaCall call);
 
     /**
-     * Resolves a call once, to be run many times on the same buffers.
+     * Resolves a call once, to be run many times on the same buffers. Ranks in several processes tell each other where their memory
+     * is only when they first run it; then either all ranks run prepared calls or none does.
      *
      * @param call this rank's part
      * @return the call, ready

@@ -20,12 +20,10 @@ import org.jspecify.annotations.Nullable;
  * parameters are those of {@code fused.cu} and {@code copy.cu}.
  */
 final class Fused implements AutoCloseable {
-    private static final int INLINE_RANKS = 96;
+    static final int INLINE_RANKS = 96;
     private static final int MOST_TASKS = 128;
-    private static final int RANK_BYTES = 40;
     private static final int BLOCK_BYTES = 24;
     private static final int TASK_BYTES = 24;
-    private static final int ARGS_BYTES = 32;
     private static final int SPREAD_BLOCKS = 24;
     private static final int SPREAD_TARGETS = SPREAD_BLOCKS + INLINE_RANKS * BLOCK_BYTES;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -33,17 +31,26 @@ final class Fused implements AutoCloseable {
 
     private final CudaDevice device;
     private final KernelSet kernels;
+    /** Null: all ranks are in this launch. */
+    private final @Nullable Part part;
+
     private final List<Step> steps = new ArrayList<>();
     private final List<CudaBuffer> tables = new ArrayList<>();
 
-    private Fused(CudaDevice device) {
+    private Fused(CudaDevice device, @Nullable Part part) {
         this.device = device;
+        this.part = part;
         this.kernels = device.kernels();
     }
 
     /** The launches for calls that have been checked and agree. */
     static Fused of(CudaDevice device, CudaCall[] calls, Map<String, String> functions) {
-        Fused fused = new Fused(device);
+        return of(device, calls, functions, null);
+    }
+
+    /** The launches of one rank's part of such calls. */
+    static Fused of(CudaDevice device, CudaCall[] calls, Map<String, String> functions, @Nullable Part part) {
+        Fused fused = new Fused(device, part);
         CudaCall first = calls[0];
         switch (Objects.requireNonNull(first.collective)) {
             case ALL_REDUCE, REDUCE -> fused.reduce(calls, functions);
@@ -56,26 +63,49 @@ final class Fused implements AutoCloseable {
             case SCATTER -> fused.scatter(calls);
             case BARRIER -> {}
         }
+        fused.meetAtLeast();
         return fused;
     }
 
     /** Copies one after the other in as few launches as possible. */
     static Fused copies(CudaDevice device, List<Copy> copies) {
-        Fused fused = new Fused(device);
+        return copies(device, copies, null);
+    }
+
+    /** The same, meeting others before and after. */
+    static Fused copies(CudaDevice device, List<Copy> copies, @Nullable Part part) {
+        Fused fused = new Fused(device, part);
         fused.tasks(copies);
+        fused.meetAtLeast();
         return fused;
+    }
+
+    /** Compiles and loads what a call needs, which must not happen while others wait on the device. */
+    static long load(CudaDevice device, CudaCall call, int ranks, Map<String, String> functions, int apart) {
+        Fused fused = new Fused(device, null);
+        return switch (Objects.requireNonNullElse(call.collective, Collective.BARRIER)) {
+            case ALL_REDUCE, REDUCE ->
+                fused.module(call, ranks, functions, apart).function("fused_reduce");
+            case REDUCE_SCATTER -> fused.module(call, ranks, functions, apart).function("fused_reduce_scatter");
+            case SCAN, EXSCAN -> fused.module(call, ranks, functions, apart).function("fused_scan");
+            case BROADCAST, ALL_GATHER -> fused.kernels.copies(apart).function("copy_spread");
+            case ALL_TO_ALL -> fused.kernels.copies(apart).function("copy_exchange");
+            case GATHER, SCATTER, BARRIER -> fused.kernels.copies(apart).function("copy_tasks");
+        };
     }
 
     /** Divides elements in place, in the type in which they are accumulated. */
     static Fused divided(CudaDevice device, CudaBuffer buffer, int divisor) {
-        Fused fused = new Fused(device);
+        Fused fused = new Fused(device, null);
         if (buffer.count() > 0) {
             CudaCall[] calls = {CudaCall.allReduce(buffer, buffer, ReduceOp.AVG)};
-            MemorySegment args = args(calls, buffer.count(), false);
+            MemorySegment args = FoldArgs.of(calls, buffer.count(), false);
             args.set(LONG, 8, divisor);
-            setRank(args, calls, 0, buffer.pointer(), 0, 0);
-            long function = fused.kernels.fused(buffer.type(), Fold.AVG, 1).function("fused_reduce");
-            fused.add(function, args, buffer.bytes(), 1, 1);
+            FoldArgs.setRank(args, calls, 0, buffer.pointer(), 0, 0);
+            long function = fused.kernels
+                    .fused(buffer.type(), Fold.AVG, 1, KernelSet.TOGETHER)
+                    .function("fused_reduce");
+            fused.add(function, args, buffer.bytes(), 1);
         }
         return fused;
     }
@@ -105,17 +135,17 @@ final class Fused implements AutoCloseable {
             return;
         }
         boolean all = first.collective == Collective.ALL_REDUCE;
-        if (calls.length == 1 && isCopy(first)) {
+        if (calls.length == 1 && FoldArgs.isCopy(first)) {
             copyOwn(first);
             return;
         }
         long function = module(first, calls.length, functions).function("fused_reduce");
-        MemorySegment args = args(calls, first.count, false);
+        MemorySegment args = FoldArgs.of(calls, first.count, false);
         for (int rank = 0; rank < calls.length; rank++) {
             boolean gets = all || rank == first.root;
-            setRank(args, calls, rank, gets ? pointer(calls[rank].out) : 0, 0, 0);
+            FoldArgs.setRank(args, calls, rank, gets ? pointer(calls[rank].out) : 0, 0, 0);
         }
-        add(function, table(args, calls.length), first.count * first.type.bytes(), 1, 1);
+        add(function, table(args, calls.length), first.count * first.type.bytes(), 1);
     }
 
     private void scan(CudaCall[] calls, Map<String, String> functions) {
@@ -124,16 +154,16 @@ final class Fused implements AutoCloseable {
         if (first.count == 0 || (exclusive && calls.length == 1)) {
             return;
         }
-        if (calls.length == 1 && isCopy(first)) {
+        if (calls.length == 1 && FoldArgs.isCopy(first)) {
             copyOwn(first);
             return;
         }
         long function = module(first, calls.length, functions).function("fused_scan");
-        MemorySegment args = args(calls, first.count, exclusive);
+        MemorySegment args = FoldArgs.of(calls, first.count, exclusive);
         for (int rank = 0; rank < calls.length; rank++) {
-            setRank(args, calls, rank, exclusive && rank == 0 ? 0 : pointer(calls[rank].out), 0, 0);
+            FoldArgs.setRank(args, calls, rank, exclusive && rank == 0 ? 0 : pointer(calls[rank].out), 0, 0);
         }
-        add(function, table(args, calls.length), first.count * first.type.bytes(), 1, 1);
+        add(function, table(args, calls.length), first.count * first.type.bytes(), 1);
     }
 
     private void reduceScatter(CudaCall[] calls, Map<String, String> functions) {
@@ -145,16 +175,16 @@ final class Fused implements AutoCloseable {
         if (longest == 0) {
             return;
         }
-        if (size == 1 && isCopy(first)) {
+        if (size == 1 && FoldArgs.isCopy(first)) {
             copyOwn(first);
             return;
         }
         long function = module(first, size, functions).function("fused_reduce_scatter");
-        MemorySegment args = args(calls, 0, false);
+        MemorySegment args = FoldArgs.of(calls, 0, false);
         for (int rank = 0; rank < size; rank++) {
-            setRank(args, calls, rank, pointer(calls[rank].out), offsets[rank], counts[rank]);
+            FoldArgs.setRank(args, calls, rank, pointer(calls[rank].out), offsets[rank], counts[rank]);
         }
-        add(function, table(args, size), longest * first.type.bytes(), size, 1);
+        add(function, table(args, size), longest * first.type.bytes(), size);
     }
 
     private void broadcast(CudaCall[] calls) {
@@ -203,7 +233,7 @@ final class Fused implements AutoCloseable {
             args.set(LONG, 8, upload(blocks));
             args.set(LONG, 16, upload(targets));
         }
-        add(kernels.copies().function("copy_spread"), args, longest * width, sources.length, 1);
+        add(kernels.copies(apart()).function("copy_spread"), args, longest * width, sources.length);
     }
 
     private void allToAll(CudaCall[] calls) {
@@ -221,9 +251,8 @@ final class Fused implements AutoCloseable {
                 args.set(LONG, 16 + 8L * rank, pointer(calls[rank].in));
                 args.set(LONG, 16 + 8L * (INLINE_RANKS + rank), pointer(calls[rank].out));
             }
-            long function = kernels.copies().function("copy_exchange");
-            Grid grid = Grid.of(device, function, bytes, Math.max(1, size * (size + 1) / 2));
-            steps.add(new Step(function, grid.blocks(), size, size, grid.threads(), args));
+            long function = kernels.copies(apart()).function("copy_exchange");
+            add(function, args, bytes, Math.max(1, size * (size + 1) / 2), size, size);
             return;
         }
         List<Copy> copies = new ArrayList<>();
@@ -289,50 +318,46 @@ final class Fused implements AutoCloseable {
                 .filter(copy -> copy.bytes() > 0 && copy.from() != copy.to())
                 .toList();
         for (int from = 0; from < copies.size(); from += MOST_TASKS) {
-            List<Copy> part = copies.subList(from, Math.min(copies.size(), from + MOST_TASKS));
+            List<Copy> some = copies.subList(from, Math.min(copies.size(), from + MOST_TASKS));
             MemorySegment args = Arena.ofAuto().allocate((long) MOST_TASKS * TASK_BYTES, 16);
             long longest = 0;
-            for (int i = 0; i < part.size(); i++) {
-                Copy copy = part.get(i);
+            for (int i = 0; i < some.size(); i++) {
+                Copy copy = some.get(i);
                 args.set(LONG, (long) i * TASK_BYTES, copy.from());
                 args.set(LONG, (long) i * TASK_BYTES + 8, copy.to());
                 args.set(LONG, (long) i * TASK_BYTES + 16, copy.bytes());
                 longest = Math.max(longest, copy.bytes());
             }
-            add(kernels.copies().function("copy_tasks"), args, longest, part.size(), 1);
+            add(kernels.copies(apart()).function("copy_tasks"), args, longest, some.size());
         }
     }
 
-    private void add(long function, MemorySegment args, long bytes, int parts, int depth) {
-        Grid grid = Grid.of(device, function, bytes, parts);
-        steps.add(new Step(function, grid.blocks(), parts, depth, grid.threads(), args));
+    private void add(long function, MemorySegment args, long bytes, int rows) {
+        add(function, args, bytes, rows, rows, 1);
     }
 
-    private static MemorySegment args(CudaCall[] calls, long count, boolean exclusive) {
-        int size = calls.length;
-        int special = KernelSet.special(size);
-        int places = special != 0 ? special : Math.max(size, INLINE_RANKS);
-        MemorySegment args = Arena.ofAuto().allocate(ARGS_BYTES + (long) places * RANK_BYTES, 16);
-        args.set(LONG, 0, count);
-        args.set(LONG, 8, size);
-        args.set(INT, 16, size);
-        args.set(INT, 20, exclusive ? 1 : 0);
-        return args;
+    /** One of {@code cells} has that many bytes; the others of the grid's rows and columns have nothing to do. */
+    private void add(long function, MemorySegment args, long bytes, int cells, int rows, int columns) {
+        if (part != null) {
+            steps.add(part.step(function, args, bytes, rows, columns));
+            return;
+        }
+        Grid grid = Grid.of(device, function, bytes, cells);
+        steps.add(new Step(function, grid.blocks(), rows, columns, grid.threads(), args));
     }
 
-    private static void setRank(MemorySegment args, CudaCall[] calls, int rank, long out, long offset, long count) {
-        long at = ARGS_BYTES + (long) rank * RANK_BYTES;
-        args.set(LONG, at, pointer(calls[rank].in));
-        args.set(LONG, at + 8, out);
-        args.set(LONG, at + 16, scalar(calls[rank]));
-        args.set(LONG, at + 24, offset);
-        args.set(LONG, at + 32, count);
+    /** Ranks that are processes meet even where no byte is to be moved. */
+    private void meetAtLeast() {
+        if (part != null && steps.isEmpty()) {
+            MemorySegment nothing = Arena.ofAuto().allocate((long) MOST_TASKS * TASK_BYTES, 16);
+            add(kernels.copies(apart()).function("copy_tasks"), nothing, 0, 1);
+        }
     }
 
     /** More ranks than a launch has room for lie in device memory instead. */
     private MemorySegment table(MemorySegment args, int size) {
         if (size > INLINE_RANKS) {
-            args.set(LONG, 24, upload(args.asSlice(ARGS_BYTES, (long) size * RANK_BYTES)));
+            args.set(LONG, 24, upload(args.asSlice(FoldArgs.HEAD_BYTES, (long) size * FoldArgs.RANK_BYTES)));
         }
         return args;
     }
@@ -344,45 +369,20 @@ final class Fused implements AutoCloseable {
         return table.pointer();
     }
 
+    private int apart() {
+        return part == null ? KernelSet.TOGETHER : part.apart();
+    }
+
     private Module module(CudaCall call, int ranks, Map<String, String> functions) {
+        return module(call, ranks, functions, apart());
+    }
+
+    private Module module(CudaCall call, int ranks, Map<String, String> functions, int apart) {
         ReduceOp op = Objects.requireNonNull(call.op);
         if (op.kind() == ReduceOp.Kind.USER) {
-            return kernels.fusedUser(call.type, Objects.requireNonNull(functions.get(op.toString())), ranks);
+            return kernels.fusedUser(call.type, Objects.requireNonNull(functions.get(op.toString())), ranks, apart);
         }
-        return kernels.fused(call.type, fold(op), ranks);
-    }
-
-    static Fold fold(ReduceOp op) {
-        return switch (op.kind()) {
-            case SUM -> Fold.SUM;
-            case PROD -> Fold.PROD;
-            case MIN -> Fold.MIN;
-            case MAX -> Fold.MAX;
-            case AND -> Fold.AND;
-            case OR -> Fold.OR;
-            case XOR -> Fold.XOR;
-            case AVG -> Fold.AVG;
-            case PRE_MUL_SUM -> Fold.MUL_SUM;
-            case USER -> throw new IllegalArgumentException("a function of the user's has no fold");
-        };
-    }
-
-    private static boolean isCopy(CudaCall call) {
-        ReduceOp.Kind kind = Objects.requireNonNull(call.op).kind();
-        return kind != ReduceOp.Kind.AVG && kind != ReduceOp.Kind.PRE_MUL_SUM;
-    }
-
-    private static long scalar(CudaCall call) {
-        ReduceOp op = Objects.requireNonNull(call.op);
-        return op.kind() == ReduceOp.Kind.PRE_MUL_SUM ? scalarBits(call.type, op.scalar()) : 0;
-    }
-
-    /** The scalar in the type in which elements are accumulated. */
-    static long scalarBits(DataType type, double scalar) {
-        if (type == DataType.FLOAT64) {
-            return Double.doubleToRawLongBits(scalar);
-        }
-        return type.isInteger() ? (long) scalar : Float.floatToRawIntBits((float) scalar) & 0xFFFFFFFFL;
+        return kernels.fused(call.type, FoldArgs.fold(op), ranks, apart);
     }
 
     private static CudaBuffer buffer(@Nullable CudaBuffer buffer) {

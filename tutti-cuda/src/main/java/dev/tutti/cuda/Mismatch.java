@@ -57,7 +57,7 @@ final class Mismatch {
         return java.util.Arrays.toString(call.outCounts != null ? call.outCounts : call.inCounts);
     }
 
-    private static String text(long number, int a, String one, int b, String other) {
+    static String text(long number, int a, String one, int b, String other) {
         return "ranks disagree in operation #" + number + ": rank " + a + ": " + one + "; rank " + b + ": " + other
                 + "; all ranks must make the same calls in the same order";
     }

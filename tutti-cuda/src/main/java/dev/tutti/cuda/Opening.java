@@ -71,10 +71,15 @@ final class Opening {
         Backend backend = choose(places);
         // Operations of its own: the user's communicator goes on beside it.
         Communicator own = ranks.dup();
+        return backend == Backend.NCCL ? NcclCommunicator.join(own, device) : join(own, device, backend);
+    }
+
+    /** Joins the ranks of a communicator, which is closed with what this returns. */
+    static CudaCommunicator join(Communicator ranks, CudaDevice device, Backend backend) {
         return switch (backend) {
-            case FUSED -> joinFused(own, device);
-            case NCCL -> NcclCommunicator.join(own, device);
-            case IPC, AUTO -> throw new UnsupportedOperationException(backend + " is not there yet");
+            case FUSED -> joinFused(ranks, device);
+            case IPC -> CudaWorld.open(device, ranks).communicator().joinedBy(ranks);
+            case NCCL, AUTO -> throw new IllegalArgumentException(backend + " is not Tutti's own");
         };
     }
 

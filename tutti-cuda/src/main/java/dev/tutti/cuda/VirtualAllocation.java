@@ -1,6 +1,7 @@
 package dev.tutti.cuda;
 
 import dev.tutti.cuda.driver.VirtualMemory;
+import dev.tutti.posix.Pidfd;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -21,6 +22,8 @@ final class VirtualAllocation implements AutoCloseable {
     private final long handle;
     private final long pointer;
     private final long bytes;
+    /** Kept for other processes to duplicate; -1 until somebody asks. */
+    private int descriptor = -1;
 
     private VirtualAllocation(long handle, long pointer, long bytes) {
         this.handle = handle;
@@ -103,8 +106,20 @@ final class VirtualAllocation implements AutoCloseable {
         return VirtualMemory.export(handle, POSIX_DESCRIPTOR, 0);
     }
 
+    /** A file descriptor that stays this memory's: processes that may do so can duplicate it while it lives. */
+    synchronized int descriptor() {
+        if (descriptor < 0) {
+            descriptor = export();
+        }
+        return descriptor;
+    }
+
     @Override
-    public void close() {
+    public synchronized void close() {
+        if (descriptor >= 0) {
+            Pidfd.close(descriptor);
+            descriptor = -1;
+        }
         VirtualMemory.unmap(pointer, bytes);
         VirtualMemory.freeAddresses(pointer, bytes);
         VirtualMemory.release(handle);

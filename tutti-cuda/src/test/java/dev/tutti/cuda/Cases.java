@@ -13,12 +13,17 @@ import java.util.function.IntFunction;
 final class Cases implements AutoCloseable {
     private static final int POISON = 0x5A5A5A5A;
 
-    private final CudaDevice device;
+    private final Allocator allocator;
     private final int ranks;
     private final int count;
     private final List<Case> all = new ArrayList<>();
     private final List<CudaBuffer> buffers = new ArrayList<>();
     private final Random random;
+
+    /** Where the memory of the calls comes from. */
+    interface Allocator {
+        CudaBuffer allocate(DataType type, long count);
+    }
 
     /** A collective: each rank's call, where its result is, and what it must be. */
     record Case(String name, CudaCall[] calls, CudaBuffer[] results, int[][] expected) {
@@ -49,7 +54,11 @@ final class Cases implements AutoCloseable {
     }
 
     Cases(CudaDevice device, int ranks, int count, long seed) {
-        this.device = device;
+        this(device, device::allocate, ranks, count, seed);
+    }
+
+    Cases(CudaDevice device, Allocator allocator, int ranks, int count, long seed) {
+        this.allocator = allocator;
         this.ranks = ranks;
         this.count = count;
         this.random = new Random(seed);
@@ -290,7 +299,7 @@ final class Cases implements AutoCloseable {
     }
 
     private CudaBuffer buffer(int[] data) {
-        CudaBuffer buffer = device.allocate(DataType.INT32, data.length);
+        CudaBuffer buffer = allocator.allocate(DataType.INT32, data.length);
         buffer.copyFrom(data);
         buffers.add(buffer);
         return buffer;

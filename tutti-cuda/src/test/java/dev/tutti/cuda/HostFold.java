@@ -34,7 +34,7 @@ final class HostFold {
         expected = arena.allocate(bytes, 64);
         scaled = random.nextInt(ranks);
         scalar = type.isInteger() ? random.nextInt(7) - 3 : random.nextGaussian();
-        long aux = fold == Fold.MUL_SUM ? Fused.scalarBits(type, scalar) : ranks;
+        long aux = fold == Fold.MUL_SUM ? FoldArgs.scalarBits(type, scalar) : ranks;
         Kernels.reduce(Kernels.id(type, fold), addresses, 0, ranks, 0, expected.address(), count, aux, scaled);
     }
 

@@ -106,6 +106,6 @@ class HostKernelsTest {
 
     private static long scalar(DataType type, HostFold host, int rank) {
         dev.tutti.ReduceOp op = host.operator(rank);
-        return op.kind() == dev.tutti.ReduceOp.Kind.PRE_MUL_SUM ? Fused.scalarBits(type, op.scalar()) : 0;
+        return op.kind() == dev.tutti.ReduceOp.Kind.PRE_MUL_SUM ? FoldArgs.scalarBits(type, op.scalar()) : 0;
     }
 }

@@ -39,7 +39,7 @@ public final class CudaBench {
         this.stream = device.stream();
         this.nothing = new KernelSet(
                         "sm_" + device.capabilities().computeCapability().replace(".", ""))
-                .copies()
+                .copies(KernelSet.TOGETHER)
                 .function("copy_nothing");
     }
 
@@ -157,8 +157,8 @@ public final class CudaBench {
         try (CudaWorld world = CudaWorld.open(device, ranks);
                 CudaGroup group = world.group()) {
             for (int rank = 0; rank < ranks; rank++) {
-                CudaBuffer from = view(in.get(rank), kind.type);
-                CudaBuffer to = view(out.get(rank), kind.type);
+                CudaBuffer from = in.get(rank).as(kind.type);
+                CudaBuffer to = out.get(rank).as(kind.type);
                 group.add(world.communicator(rank).useStream(stream), kind.call(from, to, size, ranks));
             }
             long copied = Math.max(1, (long) (kind.traffic(size, ranks) / 2 / ranks));
@@ -218,12 +218,12 @@ public final class CudaBench {
         }
     }
 
-    private CudaBuffer view(CudaBuffer buffer, DataType type) {
-        return CudaBuffer.external(device, buffer.pointer(), type, buffer.bytes() / type.bytes());
-    }
-
     /** Microseconds of one. */
     private double time(Runnable body, int iterations, boolean synchronised) {
+        return time(body, stream, iterations, synchronised);
+    }
+
+    static double time(Runnable body, CudaStream stream, int iterations, boolean synchronised) {
         stream.synchronise();
         long start = System.nanoTime();
         for (int i = 0; i < iterations; i++) {
@@ -242,13 +242,13 @@ public final class CudaBench {
         }
     }
 
-    private static double median(double[] times) {
+    static double median(double[] times) {
         double[] sorted = times.clone();
         Arrays.sort(sorted);
         return sorted[sorted.length / 2];
     }
 
-    private static String text(long bytes) {
+    static String text(long bytes) {
         return bytes >= 1 << 20 ? (bytes >> 20) + " MB" : (bytes >> 10) + " KB";
     }
 }

@@ -12,11 +12,20 @@ public final class KernelSet {
     /** In place of a fold's number: a function of the user's. */
     public static final int USER_FOLD = 9;
 
+    /** All ranks are in one launch. */
+    public static final int TOGETHER = 0;
+
+    /** Ranks are processes on one device. */
+    public static final int ONE_DEVICE = 1;
+
+    /** Ranks are on several devices. */
+    public static final int SEVERAL_DEVICES = 2;
+
     private final String architecture;
     private final Cubins cubins;
     private final Map<Key, Module> modules = new ConcurrentHashMap<>();
 
-    private record Key(String file, int type, int fold, int ranks, String user) {}
+    private record Key(String file, int type, int fold, int ranks, int apart, String user) {}
 
     /**
      * Makes an empty set.
@@ -33,24 +42,24 @@ public final class KernelSet {
         this.cubins = cubins;
     }
 
-    /** Kernels that move bytes. */
-    public Module copies() {
-        return module(new Key("copy.cu", 1, 0, 0, ""), List.of());
+    /** Kernels that move bytes; {@code apart}: {@link #TOGETHER}, {@link #ONE_DEVICE} or {@link #SEVERAL_DEVICES}. */
+    public Module copies(int apart) {
+        return module(new Key("copy.cu", 1, 0, 0, apart, ""), List.of(apart(apart)));
     }
 
     /** Fused reductions of a type with an operator; numbers of ranks that are common have code of their own. */
-    public Module fused(DataType type, Fold fold, int ranks) {
-        return typed("fused.cu", type.number(), fold.ordinal(), special(ranks), "");
+    public Module fused(DataType type, Fold fold, int ranks, int apart) {
+        return fused(type.number(), fold.ordinal(), special(ranks), apart, "");
     }
 
     /** Fused reductions with a function of the user's, given as CUDA C++ that defines {@code A user(A a, A x)}. */
-    public Module fusedUser(DataType type, String source, int ranks) {
-        return typed("fused.cu", type.number(), USER_FOLD, special(ranks), source);
+    public Module fusedUser(DataType type, String source, int ranks, int apart) {
+        return fused(type.number(), USER_FOLD, special(ranks), apart, source);
     }
 
     /** The executor of plans on a type; operators are the plan's. */
     public Module plans(DataType type) {
-        return module(new Key("plan.cu", type.number(), 0, 0, ""), List.of("TYPE=" + type.number()));
+        return module(new Key("plan.cu", type.number(), 0, 0, TOGETHER, ""), List.of("TYPE=" + type.number()));
     }
 
     /** The number of ranks that the compiler is told, 0 for none. */
@@ -58,9 +67,14 @@ public final class KernelSet {
         return ranks == 2 || ranks == 4 || ranks == 8 ? ranks : 0;
     }
 
-    private Module typed(String file, int type, int fold, int ranks, String user) {
+    private Module fused(int type, int fold, int ranks, int apart, String user) {
         return module(
-                new Key(file, type, fold, ranks, user), List.of("TYPE=" + type, "FOLD=" + fold, "RANKS=" + ranks));
+                new Key("fused.cu", type, fold, ranks, apart, user),
+                List.of("TYPE=" + type, "FOLD=" + fold, "RANKS=" + ranks, apart(apart)));
+    }
+
+    private static String apart(int apart) {
+        return "APART=" + apart;
     }
 
     private Module module(Key key, List<String> defines) {

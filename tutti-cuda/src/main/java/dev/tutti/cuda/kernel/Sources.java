@@ -11,7 +11,7 @@ import java.util.Map;
 /** The kernel sources that come with Tutti. */
 public final class Sources {
     /** What sources include. */
-    public static final List<String> HEADERS = List.of("element.cuh", "fold.cuh");
+    public static final List<String> HEADERS = List.of("element.cuh", "fold.cuh", "meeting.cuh");
 
     /** Sources by themselves. */
     public static final List<String> FILES = List.of("fused.cu", "copy.cu", "plan.cu");

@@ -1,6 +1,7 @@
 // Collectives that move bytes, for all ranks of a process that share a device, each in one launch.
 #define TYPE 1
 #include "element.cuh"
+#include "meeting.cuh"
 
 #define MOST_RANKS 96
 #define MOST_TASKS 128
@@ -9,10 +10,6 @@
 #define BATCH_OF(Word) (sizeof(Word) == 16 ? 4 : 1)
 
 DEVICE u64 at(const void* p) { return (u64)p; }
-
-DEVICE u64 first_thread() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
-
-DEVICE u64 all_threads() { return (u64)gridDim.x * blockDim.x; }
 
 // Bytes before the first word of 2^n bytes, or -1 if the addresses lie differently in one.
 DEVICE long long head_of(u64 first, u64 differing, u64 word, u64 bytes) {
@@ -42,12 +39,12 @@ DEVICE void put<Vector>(char* to, u64 i, const Vector& w) {
 // Runs of consecutive words for each block when there are enough, so that memory sees long stretches; else words spread over
 // all threads. `body` gets the first index and the distance to the next of its batch.
 template <int N, class Body>
-DEVICE void each_batch(u64 words, Body body) {
-  u64 threads = all_threads(), i = first_thread();
+DEVICE void each_batch(const Part& part, u64 words, Body body) {
+  u64 threads = part.threads(), i = part.thread();
   if (words >= threads * N) {
     u64 run = (u64)blockDim.x * N;
     u64 whole = words / run * run;
-    for (u64 tile = blockIdx.x * run; tile < whole; tile += gridDim.x * run) body(tile + threadIdx.x, (u64)blockDim.x, whole);
+    for (u64 tile = part.block * run; tile < whole; tile += part.blocks * run) body(tile + threadIdx.x, (u64)blockDim.x, whole);
     i += whole;
   }
   for (; i < words; i += N * threads) body(i, threads, words);
@@ -68,6 +65,7 @@ struct Spread {
   char* const* toTable;
   Block block[MOST_RANKS];
   char* to[MOST_RANKS];      // null: this rank gets nothing, or has it already
+  MEETING
 };
 
 template <class Word>
@@ -93,13 +91,13 @@ struct SpreadBody {
 };
 
 template <class Word>
-DEVICE void spread_words(const Spread& args, const Block& block, u64 from, u64 words) {
+DEVICE void spread_words(const Part& part, const Spread& args, const Block& block, u64 from, u64 words) {
   SpreadBody<Word> body = {args, block, from};
-  each_batch<decltype(body)::N>(words, body);
+  each_batch<decltype(body)::N>(part, words, body);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_spread(const GRID_CONSTANT Spread args) {
-  Block block = args.blockTable ? args.blockTable[blockIdx.y] : args.block[blockIdx.y];
+DEVICE void spread(const Part& part, const Spread& args, u32 row) {
+  Block block = args.blockTable ? args.blockTable[row] : args.block[row];
   u64 differing = 0;
   for (u32 r = 0; r < args.ranks; r++) {
     char* to = args.toTable ? args.toTable[r] : args.to[r];
@@ -108,20 +106,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_spread(const GRID_
   long long head = head_of(at(block.from), differing, 16, block.bytes);
   if (head >= 0) {
     u64 words = (block.bytes - head) / 16;
-    spread_words<u8>(args, block, 0, head);
-    spread_words<Vector>(args, block, head, words);
-    spread_words<u8>(args, block, head + words * 16, block.bytes - head - words * 16);
+    spread_words<u8>(part, args, block, 0, head);
+    spread_words<Vector>(part, args, block, head, words);
+    spread_words<u8>(part, args, block, head + words * 16, block.bytes - head - words * 16);
     return;
   }
   head = head_of(at(block.from), differing, 4, block.bytes);
   if (head >= 0) {
     u64 words = (block.bytes - head) / 4;
-    spread_words<u8>(args, block, 0, head);
-    spread_words<u32>(args, block, head, words);
-    spread_words<u8>(args, block, head + words * 4, block.bytes - head - words * 4);
+    spread_words<u8>(part, args, block, 0, head);
+    spread_words<u32>(part, args, block, head, words);
+    spread_words<u8>(part, args, block, head + words * 4, block.bytes - head - words * 4);
     return;
   }
-  spread_words<u8>(args, block, 0, block.bytes);
+  spread_words<u8>(part, args, block, 0, block.bytes);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_spread(const GRID_CONSTANT Spread args) {
+  ARRIVE(args)
+  EACH_ROW(args, row) spread(PART(args), args, row);
+  LEAVE(args)
 }
 
 // ---- all-to-all: two ranks exchange a block each, so that in place needs no second memory ----
@@ -132,6 +136,7 @@ struct Exchange {
   u64 bytes;  // of a block
   const char* in[MOST_RANKS];
   char* out[MOST_RANKS];
+  MEETING
 };
 
 template <class Word>
@@ -159,13 +164,12 @@ struct ExchangeBody {
 };
 
 template <class Word>
-DEVICE void exchange_words(const char* a, char* b, const char* c, char* d, u64 words) {
+DEVICE void exchange_words(const Part& part, const char* a, char* b, const char* c, char* d, u64 words) {
   ExchangeBody<Word> body = {a, b, c, d};
-  each_batch<decltype(body)::N>(words, body);
+  each_batch<decltype(body)::N>(part, words, body);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_exchange(const GRID_CONSTANT Exchange args) {
-  u32 s = blockIdx.y, r = blockIdx.z;
+DEVICE void exchange(const Part& part, const Exchange& args, u32 s, u32 r) {
   if (s > r) return;
   const char* a = args.in[s] + r * args.bytes;
   char* b = args.out[r] + s * args.bytes;
@@ -176,21 +180,28 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_exchange(const GRI
   if (head >= 0) {
     u64 words = (args.bytes - head) / 16;
     u64 tail = head + words * 16;
-    exchange_words<u8>(a, b, c, d, head);
-    exchange_words<Vector>(a + head, b + head, c + head, d + head, words);
-    exchange_words<u8>(a + tail, b + tail, c + tail, d + tail, args.bytes - tail);
+    exchange_words<u8>(part, a, b, c, d, head);
+    exchange_words<Vector>(part, a + head, b + head, c + head, d + head, words);
+    exchange_words<u8>(part, a + tail, b + tail, c + tail, d + tail, args.bytes - tail);
     return;
   }
   head = head_of(at(a), differing, 4, args.bytes);
   if (head >= 0) {
     u64 words = (args.bytes - head) / 4;
     u64 tail = head + words * 4;
-    exchange_words<u8>(a, b, c, d, head);
-    exchange_words<u32>(a + head, b + head, c + head, d + head, words);
-    exchange_words<u8>(a + tail, b + tail, c + tail, d + tail, args.bytes - tail);
+    exchange_words<u8>(part, a, b, c, d, head);
+    exchange_words<u32>(part, a + head, b + head, c + head, d + head, words);
+    exchange_words<u8>(part, a + tail, b + tail, c + tail, d + tail, args.bytes - tail);
     return;
   }
-  exchange_words<u8>(a, b, c, d, args.bytes);
+  exchange_words<u8>(part, a, b, c, d, args.bytes);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_exchange(const GRID_CONSTANT Exchange args) {
+  ARRIVE(args)
+  EACH_ROW(args, row)
+    EACH_COLUMN(args, column) exchange(PART(args), args, row, column);
+  LEAVE(args)
 }
 
 // ---- any copies: gather, scatter, all-to-all with counts, sends ----
@@ -203,6 +214,7 @@ struct Task {
 
 struct Tasks {
   Task task[MOST_TASKS];
+  MEETING
 };
 
 template <class Word>
@@ -222,33 +234,38 @@ struct CopyBody {
 };
 
 template <class Word>
-DEVICE void copy_words(const char* from, char* to, u64 words) {
+DEVICE void copy_words(const Part& part, const char* from, char* to, u64 words) {
   CopyBody<Word> body = {from, to};
-  each_batch<decltype(body)::N>(words, body);
+  each_batch<decltype(body)::N>(part, words, body);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_tasks(const GRID_CONSTANT Tasks args) {
-  const Task& task = args.task[blockIdx.y];
+DEVICE void copy(const Part& part, const Task& task) {
   u64 differing = at(task.from) ^ at(task.to);
   long long head = head_of(at(task.from), differing, 16, task.bytes);
   if (head >= 0) {
     u64 words = (task.bytes - head) / 16;
     u64 tail = head + words * 16;
-    copy_words<u8>(task.from, task.to, head);
-    copy_words<Vector>(task.from + head, task.to + head, words);
-    copy_words<u8>(task.from + tail, task.to + tail, task.bytes - tail);
+    copy_words<u8>(part, task.from, task.to, head);
+    copy_words<Vector>(part, task.from + head, task.to + head, words);
+    copy_words<u8>(part, task.from + tail, task.to + tail, task.bytes - tail);
     return;
   }
   head = head_of(at(task.from), differing, 4, task.bytes);
   if (head >= 0) {
     u64 words = (task.bytes - head) / 4;
     u64 tail = head + words * 4;
-    copy_words<u8>(task.from, task.to, head);
-    copy_words<u32>(task.from + head, task.to + head, words);
-    copy_words<u8>(task.from + tail, task.to + tail, task.bytes - tail);
+    copy_words<u8>(part, task.from, task.to, head);
+    copy_words<u32>(part, task.from + head, task.to + head, words);
+    copy_words<u8>(part, task.from + tail, task.to + tail, task.bytes - tail);
     return;
   }
-  copy_words<u8>(task.from, task.to, task.bytes);
+  copy_words<u8>(part, task.from, task.to, task.bytes);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_tasks(const GRID_CONSTANT Tasks args) {
+  ARRIVE(args)
+  EACH_ROW(args, row) copy(PART(args), args.task[row]);
+  LEAVE(args)
 }
 
 // What a launch costs when there is nothing to do; for measuring.

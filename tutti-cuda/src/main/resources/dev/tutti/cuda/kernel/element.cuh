@@ -43,6 +43,13 @@ DEVICE u16 float_to_half(float f) {
 #define GRID_CONSTANT
 #endif
 
+// For delays that a seed decides.
+DEVICE u32 mixed(u32 x) {
+  x = (x ^ (x >> 16)) * 0x7FEB352Du;
+  x = (x ^ (x >> 15)) * 0x846CA68Bu;
+  return x ^ (x >> 16);
+}
+
 struct alignas(16) Vector {
   u32 w[4];
 };

@@ -3,7 +3,10 @@
 //
 // Sources are folded in rank order in the accumulation type and rounded once, so all ranks get the same bits, and the same as
 // dev.tutti.reduce gives for these sources.
+//
+// With APART the ranks are processes: each launches its part of the grid, and they meet before and after.
 #include "fold.cuh"
+#include "meeting.cuh"
 
 #ifndef RANKS
 #define RANKS 0
@@ -26,6 +29,7 @@ struct Args {
   u32 exclusive;       // scan: without the rank's own
   const Rank* table;   // where the ranks are if there are more than fit below
   Rank rank[RANKS ? RANKS : MOST_RANKS];
+  MEETING
 };
 
 #if RANKS
@@ -105,8 +109,8 @@ template <class Put>
 DEVICE void fold_range(const Args& args, u64 from, u64 count, u64 differing, Put put) {
   u64 first = at(RANK(0).in) + from * sizeof(S);
   u64 head = head_of(first, differing, count);
-  u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  u64 threads = (u64)gridDim.x * blockDim.x;
+  Part part = PART(args);
+  u64 thread = part.thread(), threads = part.threads();
   for (u64 i = thread; i < head; i += threads) put.element(i, fold_element(args, (from + i) * sizeof(S)));
   u64 vectors = (count - head) / PER_VECTOR;
   u64 base = (from + head) * sizeof(S);
@@ -117,7 +121,7 @@ DEVICE void fold_range(const Args& args, u64 from, u64 count, u64 differing, Put
   if (BATCH > 1 && vectors >= threads * BATCH) {
     u64 run = (u64)blockDim.x * BATCH;
     u64 whole = vectors / run * run;
-    for (u64 tile = blockIdx.x * run; tile < whole; tile += gridDim.x * run) {
+    for (u64 tile = part.block * run; tile < whole; tile += part.blocks * run) {
       Vector v[BATCH][RANKS];
 #pragma unroll
       for (int b = 0; b < BATCH; b++)
@@ -165,7 +169,8 @@ struct ToOne {
 };
 
 // All-reduce, and reduce when all outputs but the root's are null.
-extern "C" __global__ void __launch_bounds__(THREADS) fused_reduce(const GRID_CONSTANT Args args) {
+extern "C" __global__ void LAUNCH_BOUNDS fused_reduce(const GRID_CONSTANT Args args) {
+  ARRIVE(args)
   u64 differing = 0;
   UNROLL_RANKS
   for (int r = 0; r < COUNT; r++) {
@@ -174,26 +179,33 @@ extern "C" __global__ void __launch_bounds__(THREADS) fused_reduce(const GRID_CO
   }
   ToAll put = {args};
   fold_range(args, 0, args.count, differing, put);
+  LEAVE(args)
 }
 
-// Block b of the grid's second axis is rank b's result.
-extern "C" __global__ void __launch_bounds__(THREADS) fused_reduce_scatter(const GRID_CONSTANT Args args) {
+DEVICE void reduce_row(const Args& args, u32 row) {
 #if RANKS
   // Chosen by comparing rather than by index, which would put all pointers into slow memory.
   char* out = 0;
   u64 from = 0, count = 0;
 #pragma unroll
   for (int r = 0; r < RANKS; r++)
-    if (r == (int)blockIdx.y) out = RANK(r).out, from = RANK(r).offset, count = RANK(r).count;
+    if (r == (int)row) out = RANK(r).out, from = RANK(r).offset, count = RANK(r).count;
 #else
-  char* out = RANK(blockIdx.y).out;
-  u64 from = RANK(blockIdx.y).offset, count = RANK(blockIdx.y).count;
+  char* out = RANK(row).out;
+  u64 from = RANK(row).offset, count = RANK(row).count;
 #endif
   u64 differing = at(out) ^ (at(RANK(0).in) + from * sizeof(S));
   UNROLL_RANKS
   for (int r = 1; r < COUNT; r++) differing |= at(RANK(r).in) ^ at(RANK(0).in);
   ToOne put = {out};
   fold_range(args, from, count, differing, put);
+}
+
+// Row r of the grid is rank r's result.
+extern "C" __global__ void LAUNCH_BOUNDS fused_reduce_scatter(const GRID_CONSTANT Args args) {
+  ARRIVE(args)
+  EACH_ROW(args, row) reduce_row(args, row);
+  LEAVE(args)
 }
 
 DEVICE void scan_element(const Args& args, u64 i) {
@@ -209,13 +221,14 @@ DEVICE void scan_element(const Args& args, u64 i) {
 }
 
 // Rank r gets the reduction of ranks 0 to r, or to r - 1.
-extern "C" __global__ void __launch_bounds__(THREADS) fused_scan(const GRID_CONSTANT Args args) {
+extern "C" __global__ void LAUNCH_BOUNDS fused_scan(const GRID_CONSTANT Args args) {
+  ARRIVE(args)
   u64 differing = 0;
   for (int r = 0; r < COUNT; r++)
     differing |= (at(RANK(r).in) ^ at(RANK(0).in)) | (RANK(r).out ? at(RANK(r).out) ^ at(RANK(0).in) : 0);
   u64 head = head_of(at(RANK(0).in), differing, args.count);
-  u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  u64 threads = (u64)gridDim.x * blockDim.x;
+  Part part = PART(args);
+  u64 thread = part.thread(), threads = part.threads();
   for (u64 i = thread; i < head; i += threads) scan_element(args, i);
   u64 vectors = (args.count - head) / PER_VECTOR;
   for (u64 i = thread; i < vectors; i += threads) {
@@ -236,4 +249,5 @@ extern "C" __global__ void __launch_bounds__(THREADS) fused_scan(const GRID_CONS
     }
   }
   for (u64 j = head + vectors * PER_VECTOR + thread; j < args.count; j += threads) scan_element(args, j);
+  LEAVE(args)
 }

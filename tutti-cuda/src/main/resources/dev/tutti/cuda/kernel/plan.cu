@@ -75,12 +75,6 @@ DEVICE void relax() {}
 DEVICE void sleep_some(u32 nanos) { __nanosleep(nanos); }
 #endif
 
-DEVICE u32 mixed(u32 x) {
-  x = (x ^ (x >> 16)) * 0x7FEB352Du;
-  x = (x ^ (x >> 15)) * 0x846CA68Bu;
-  return x ^ (x >> 16);
-}
-
 // Looks at the abort word now and then.
 struct Patience {
   volatile u32* abort;

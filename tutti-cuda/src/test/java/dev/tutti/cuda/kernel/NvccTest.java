@@ -28,12 +28,15 @@ class NvccTest {
             variants.add(List.of(
                     "-DTYPE=" + number,
                     "-DFOLD=" + folds[number % folds.length].ordinal(),
-                    "-DRANKS=" + RANKS[number % RANKS.length]));
+                    "-DRANKS=" + RANKS[number % RANKS.length],
+                    "-DAPART=" + number % 3));
         }
         for (List<String> variant : variants) {
             compile(folder, "fused.cu", variant);
         }
-        compile(folder, "copy.cu", List.of());
+        for (int apart = 0; apart < 3; apart++) {
+            compile(folder, "copy.cu", List.of("-DAPART=" + apart));
+        }
         for (DataType type : List.of(DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT8E4M3, DataType.INT16)) {
             compile(folder, "plan.cu", List.of("-DTYPE=" + type.number()));
         }

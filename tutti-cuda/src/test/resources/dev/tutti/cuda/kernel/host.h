@@ -1,6 +1,7 @@
 // Lets a C++ compiler for hosts take the kernel sources: one thread of the host plays all threads of the device in turn, or,
 // for kernels whose blocks wait for each other, one thread each block.
 #pragma once
+#include <chrono>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -62,6 +63,16 @@ inline bool take(unsigned* p, unsigned seen) {
 }
 inline void fence() {}
 inline bool any_in_block(bool mine) { return mine; }
+inline bool any_of_block(bool mine) { return mine; }
+inline unsigned long long load_from_peer(unsigned long long* p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+inline void store_to_peer(unsigned long long* p, unsigned long long v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+inline unsigned add_one(unsigned* p) { return __atomic_fetch_add(p, 1u, __ATOMIC_ACQ_REL); }
+inline void fence_for_peers() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void pause_waiting() { std::this_thread::yield(); }
+inline void pause_nanos(unsigned nanos) { std::this_thread::sleep_for(std::chrono::nanoseconds(nanos)); }
+inline unsigned long long clock_nanos() {
+  return (unsigned long long)std::chrono::steady_clock::now().time_since_epoch().count();
+}
 inline void relax() { std::this_thread::yield(); }
 inline void sleep_some(unsigned) { std::this_thread::yield(); }
 

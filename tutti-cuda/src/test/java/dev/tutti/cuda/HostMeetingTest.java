@@ -1,0 +1,270 @@
+package dev.tutti.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tutti.cuda.kernel.HostCompiler;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Kernels of ranks that are processes, compiled for the host with a thread for each block of each rank: parts, meetings, giving up. */
+@Timeout(300)
+class HostMeetingTest {
+    private static final int LAUNCHES = 20;
+    private static final int BLOCKS = 3;
+    private static final int LINE_BYTES = 128;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+    /** The counters of some ranks, in memory of the host. */
+    private static final class Counters {
+        final int ranks;
+        final Part.Place[] places;
+        final MemorySegment[] hostWords;
+
+        Counters(int ranks, Arena arena) {
+            this.ranks = ranks;
+            places = new Part.Place[ranks];
+            hostWords = new MemorySegment[ranks];
+            MemorySegment[] lines = new MemorySegment[ranks];
+            for (int rank = 0; rank < ranks; rank++) {
+                lines[rank] = arena.allocate((long) ranks * LINE_BYTES, 128);
+                hostWords[rank] = arena.allocate(4L * (2 + ranks), 8);
+            }
+            for (int rank = 0; rank < ranks; rank++) {
+                MemorySegment others = arena.allocate(8L * ranks, 8);
+                for (int other = 0; other < ranks; other++) {
+                    others.setAtIndex(LONG, other, lines[other].address() + (long) rank * LINE_BYTES);
+                }
+                places[rank] = new Part.Place(
+                        lines[rank].address(),
+                        others.address(),
+                        arena.allocate(4, 4).address(),
+                        hostWords[rank].address());
+            }
+        }
+
+        Part all(int rank, long patienceNanos, int delays) {
+            byte[] times = new byte[ranks];
+            java.util.Arrays.fill(times, (byte) 1);
+            times[rank] = 0;
+            return new Part(places[rank], rank, ranks, BLOCKS, times, patienceNanos, delays, 77, 1);
+        }
+    }
+
+    /** C++ that plays a kernel on several ranks at once: {@code args} holds the parameters of each. */
+    private static String playing(String kernel, String args) {
+        return """
+            extern "C" void play_%1$s(const void* args, int ranks, int y, int z, int blocks) {
+              std::vector<std::thread> all;
+              for (int r = 0; r < ranks; r++)
+                for (int b = 0; b < blocks * y * z; b++)
+                  all.emplace_back([=] {
+                    gridDim = {(unsigned)blocks, (unsigned)y, (unsigned)z};
+                    blockDim = {1, 1, 1};
+                    threadIdx = {0, 0, 0};
+                    blockIdx = {(unsigned)(b %% blocks), (unsigned)(b / blocks %% y), (unsigned)(b / blocks / y)};
+                    %1$s(((const %2$s*)args)[r]);
+                  });
+              for (auto& each : all) each.join();
+            }
+            extern "C" void size_%1$s(const void* to, int, int, int, int) { *(int*)to = sizeof(%2$s); }
+            """.formatted(kernel, args);
+    }
+
+    private static int size(SymbolLookup library, String kernel, Arena arena) {
+        MemorySegment room = arena.allocate(4, 4);
+        HostCompiler.call(HostCompiler.player(library, "size_" + kernel), room, 0, 0, 0, 0);
+        return room.get(INT, 0);
+    }
+
+    @Test
+    void shouldReduceInPartsWhateverTheOrder(@TempDir Path folder) throws Exception {
+        HostCompiler.require("g++");
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        for (int ranks : new int[] {2, 3, 4}) {
+            try (Arena arena = Arena.ofConfined()) {
+                int special = dev.tutti.cuda.kernel.KernelSet.special(ranks);
+                SymbolLookup library = HostCompiler.host(
+                        folder,
+                        "fused.cu",
+                        playing("fused_reduce", "Args") + playing("fused_reduce_scatter", "Args"),
+                        List.of("TYPE=2", "FOLD=0", "RANKS=" + special, "APART=1"),
+                        arena);
+                int size = size(library, "fused_reduce", arena);
+                int table = 32 + 40 * (special != 0 ? special : 96);
+                assertThat(size).isEqualTo(table + Part.MEETING_BYTES).isLessThanOrEqualTo(4096);
+                MethodHandle reduce = HostCompiler.player(library, "play_fused_reduce");
+                MethodHandle scatter = HostCompiler.player(library, "play_fused_reduce_scatter");
+                Counters counters = new Counters(ranks, arena);
+                for (int launch = 0; launch < LAUNCHES; launch++) {
+                    boolean scatters = launch % 2 == 1;
+                    int count = 1 + random.nextInt(2000);
+                    int[][] data = new int[ranks][];
+                    MemorySegment[] memory = new MemorySegment[ranks];
+                    for (int rank = 0; rank < ranks; rank++) {
+                        data[rank] = random.ints((long) count * (scatters ? ranks : 1))
+                                .toArray();
+                        memory[rank] = arena.allocate(4L * data[rank].length, 64);
+                        memory[rank].copyFrom(MemorySegment.ofArray(data[rank]));
+                    }
+                    MemorySegment args = arena.allocate((long) size * ranks, 64);
+                    for (int rank = 0; rank < ranks; rank++) {
+                        MemorySegment own = args.asSlice((long) size * rank, size);
+                        own.set(LONG, 0, count);
+                        own.set(LONG, 8, ranks);
+                        own.set(INT, 16, ranks);
+                        for (int other = 0; other < ranks; other++) {
+                            long at = 32 + 40L * other;
+                            own.set(LONG, at, memory[other].address());
+                            own.set(LONG, at + 8, memory[other].address() + (scatters ? 4L * count * other : 0));
+                            own.set(LONG, at + 24, (long) count * other);
+                            own.set(LONG, at + 32, count);
+                        }
+                        counters.all(rank, Long.MAX_VALUE, random.nextInt() | 1)
+                                .write(own.asSlice(table), scatters ? ranks : 1, 1);
+                    }
+                    HostCompiler.call(scatters ? scatter : reduce, args, ranks, scatters ? 2 : 1, 1, BLOCKS);
+                    for (int rank = 0; rank < ranks; rank++) {
+                        for (int i = 0; i < count; i++) {
+                            int at = scatters ? rank * count + i : i;
+                            int sum = 0;
+                            for (int[] each : data) {
+                                sum += each[at];
+                            }
+                            assertThat(memory[rank].getAtIndex(INT, at))
+                                    .as("%d ranks, launch %d, rank %d, element %d", ranks, launch, rank, i)
+                                    .isEqualTo(sum);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldExchangeBlocksAndMessages(@TempDir Path folder) throws Exception {
+        HostCompiler.require("g++");
+        try (Arena arena = Arena.ofShared()) {
+            SymbolLookup library = HostCompiler.host(
+                    folder,
+                    "copy.cu",
+                    playing("copy_exchange", "Exchange")
+                            + playing("copy_tasks", "Tasks")
+                            + playing("copy_spread", "Spread"),
+                    List.of("APART=1"),
+                    arena);
+            exchange(library, arena);
+            messages(library, arena);
+        }
+    }
+
+    private static void exchange(SymbolLookup library, Arena arena) {
+        int ranks = 3;
+        int block = 100;
+        int size = size(library, "copy_exchange", arena);
+        assertThat(size).isEqualTo(16 + 16 * 96 + Part.MEETING_BYTES);
+        Counters counters = new Counters(ranks, arena);
+        MemorySegment[] memory = new MemorySegment[ranks];
+        for (int rank = 0; rank < ranks; rank++) {
+            memory[rank] = arena.allocate(4L * block * ranks, 64);
+            for (int i = 0; i < block * ranks; i++) {
+                memory[rank].setAtIndex(INT, i, rank * 10_000 + i);
+            }
+        }
+        MemorySegment args = arena.allocate((long) size * ranks, 64);
+        for (int rank = 0; rank < ranks; rank++) {
+            MemorySegment own = args.asSlice((long) size * rank, size);
+            own.set(INT, 0, ranks);
+            own.set(LONG, 8, 4L * block);
+            for (int other = 0; other < ranks; other++) {
+                own.set(LONG, 16 + 8L * other, memory[other].address());
+                own.set(LONG, 16 + 8L * (96 + other), memory[other].address());
+            }
+            counters.all(rank, Long.MAX_VALUE, 5).write(own.asSlice(size - Part.MEETING_BYTES), ranks, ranks);
+        }
+        // Fewer rows and columns in the grid than there are.
+        HostCompiler.call(HostCompiler.player(library, "play_copy_exchange"), args, ranks, 2, 1, 2);
+        for (int rank = 0; rank < ranks; rank++) {
+            for (int i = 0; i < block * ranks; i++) {
+                assertThat(memory[rank].getAtIndex(INT, i)).isEqualTo(i / block * 10_000 + rank * block + i % block);
+            }
+        }
+    }
+
+    /** Two messages that one end makes together and the other apart. */
+    private static void messages(SymbolLookup library, Arena arena) throws InterruptedException {
+        int size = size(library, "copy_tasks", arena);
+        assertThat(size).isEqualTo(24 * 128 + Part.MEETING_BYTES);
+        MethodHandle tasks = HostCompiler.player(library, "play_copy_tasks");
+        Counters counters = new Counters(2, arena);
+        MemorySegment from = arena.allocate(16, 8);
+        MemorySegment to = arena.allocate(16, 8);
+        from.set(LONG, 0, 11);
+        from.set(LONG, 8, 22);
+        MemorySegment sends = arena.allocate(size, 64);
+        new Part(counters.places[0], 0, 1, BLOCKS, new byte[] {0, 2}, Long.MAX_VALUE, 3, 0, 1)
+                .write(sends.asSlice(size - Part.MEETING_BYTES), 1, 1);
+        Thread sender = Thread.ofPlatform().start(() -> HostCompiler.call(tasks, sends, 1, 1, 1, 1));
+        for (int i = 0; i < 2; i++) {
+            MemorySegment receives = arena.allocate(size, 64);
+            receives.set(LONG, 0, from.address() + 8L * i);
+            receives.set(LONG, 8, to.address() + 8L * i);
+            receives.set(LONG, 16, 8);
+            new Part(counters.places[1], 0, 1, BLOCKS, new byte[] {1, 0}, Long.MAX_VALUE, 3, 0, 1)
+                    .write(receives.asSlice(size - Part.MEETING_BYTES), 1, 1);
+            HostCompiler.call(tasks, receives, 1, 1, 1, 2);
+        }
+        sender.join();
+        assertThat(to.get(LONG, 0)).isEqualTo(11);
+        assertThat(to.get(LONG, 8)).isEqualTo(22);
+    }
+
+    @Test
+    void shouldGiveUpAndSayOnWhom(@TempDir Path folder) throws Exception {
+        HostCompiler.require("g++");
+        try (Arena arena = Arena.ofConfined()) {
+            SymbolLookup library =
+                    HostCompiler.host(folder, "copy.cu", playing("copy_tasks", "Tasks"), List.of("APART=1"), arena);
+            int size = size(library, "copy_tasks", arena);
+            Counters counters = new Counters(3, arena);
+            MethodHandle tasks = HostCompiler.player(library, "play_copy_tasks");
+            MemorySegment args = arena.allocate(2L * size, 64);
+            for (int rank = 0; rank < 2; rank++) {
+                counters.all(rank, 20_000_000, 0)
+                        .write(args.asSlice((long) size * rank + size - Part.MEETING_BYTES), 1, 1);
+            }
+            // Rank 2 never comes.
+            HostCompiler.call(tasks, args, 2, 1, 1, BLOCKS);
+            for (int rank = 0; rank < 2; rank++) {
+                assertThat(counters.hostWords[rank].toArray(INT)).containsExactly(0, 1, 0, 0, 1);
+            }
+            // Rank 1 has called something else.
+            Counters apart = new Counters(2, arena);
+            for (int rank = 0; rank < 2; rank++) {
+                byte[] times = {(byte) rank, (byte) (1 - rank)};
+                new Part(apart.places[rank], rank, 2, BLOCKS, times, Long.MAX_VALUE, 0, 5 + rank, 1)
+                        .write(args.asSlice((long) size * rank + size - Part.MEETING_BYTES), 1, 1);
+            }
+            HostCompiler.call(tasks, args, 2, 1, 1, BLOCKS);
+            assertThat(apart.hostWords[0].toArray(INT)).containsExactly(0, 1, 0, 3);
+            assertThat(apart.hostWords[1].toArray(INT)).containsExactly(0, 1, 3, 0);
+            // Told to by the host, without a deadline.
+            Counters fresh = new Counters(2, arena);
+            fresh.all(0, Long.MAX_VALUE, 0).write(args.asSlice(size - Part.MEETING_BYTES), 1, 1);
+            fresh.hostWords[0].set(INT, 0, 1);
+            HostCompiler.call(tasks, args, 1, 1, 1, BLOCKS);
+            assertThat(fresh.hostWords[0].toArray(INT)).containsExactly(1, 1, 0, 1);
+        }
+    }
+}
