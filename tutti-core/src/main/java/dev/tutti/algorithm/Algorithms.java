@@ -223,7 +223,8 @@ public final class Algorithms {
 
     private static void broadcast(Family family) {
         family.inOrder("one-shot", SIMPLE, AllPairs::oneShotBroadcast, (n, b, c) -> {
-            double root = c.work(2, 2.0 * (n - 1), 1.0 * n * b, 0);
+            // In place, which is usual, the root's own output is left out, here and below.
+            double root = c.work(2, 2.0 * (n - 1), (n - 1.0) * b, 0);
             return c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
         });
         family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotBroadcast, (n, b, c) -> {
@@ -231,16 +232,16 @@ public final class Algorithms {
             return c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
         });
         family.reading("one-shot-read", AllPairsRead::oneShotBroadcast, (n, b, c) -> {
-            double root = c.work(3, n, 2.0 * b, 0);
+            double root = c.work(3, n, b, 0);
             return c.shown(n, b, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
         });
         family.inOrder("two-shot", SIMPLE, AllPairs::twoShotBroadcast, (n, b, c) -> {
-            double root = c.work(n + 1, 3.0 * (n - 1), (3.0 * n - 2) / n * b, 0);
+            double root = c.work(n + 1, 3.0 * (n - 1), (2.0 * n - 2) / n * b, 0);
             double other = c.work(n + 3, 4.0 * (n - 1), (2.0 * n - 2) / n * b, 0);
             return c.steps(n, 2, c.rounds(b, n)) + c.rooted(n, root, other, c.rounds(b, n));
         });
         family.inOrder("tree", SIMPLE, BinomialTree::broadcast, (n, b, c) -> {
-            double root = c.work(2, 2.0 * log2(n), (log2(n) + 1.0) * b, 0);
+            double root = c.work(2, 2.0 * log2(n), 1.0 * log2(n) * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, c.work(3, 4, 2.0 * b, 0), c.rounds(b, 1));
         });
         family.inOrder("chain", SIMPLE, Chain::broadcast, (n, b, c) -> {
@@ -254,12 +255,15 @@ public final class Algorithms {
             return c.steps(n, log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
         });
         family.direct("direct", Direct::broadcast, (n, b, c) -> {
-            // In place, which is usual, the root's own output is left out.
             double work = c.work(5, 5.0 * (n - 1), (n - 1.0) / n * b, 0);
             return c.steps(n, 2, 1) + c.shared(n, work);
         });
         family.direct("direct-read", Direct::broadcastReading, (n, b, c) -> {
             return c.steps(n, 2, 1) + c.rooted(n, c.work(3, 2.0 * (n - 1), 0, 0), c.work(3, 3, b, 0), 1);
+        });
+        family.writing("direct-write", false, Direct::broadcastWriting, (n, b, c) -> {
+            double root = c.work(3, 3.0 * (n - 1), (n - 1.0) * b, 0);
+            return c.steps(n, 2, 1) + c.rooted(n, root, c.work(2, 2, 0, 0), 1);
         });
     }
 
@@ -288,7 +292,7 @@ public final class Algorithms {
             double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), (2.0 * n - 1) * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
-        family.direct("direct", Direct::allGather, (n, b, c) -> {
+        family.writing("direct", false, Direct::allGather, (n, b, c) -> {
             return c.steps(n, 2, 1) + c.shared(n, c.work(5, 5.0 * (n - 1), 1.0 * n * b, 0));
         });
         family.directRagged("direct-read", Direct::allGatherReading, (n, b, c) -> {
@@ -340,7 +344,7 @@ public final class Algorithms {
             double other = c.work(3 + log2(n) / 2.0, 2 + log2(n), (1 + log2(n) / 2.0) * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
         });
-        family.direct("direct", Direct::gather, (n, b, c) -> {
+        family.writing("direct", false, Direct::gather, (n, b, c) -> {
             return c.steps(n, 2, 1) + c.rooted(n, c.work(3, 2.0 * (n - 1), b, 0), c.work(3, 3, b, 0), 1);
         });
         family.directRagged("direct-read", Direct::gatherReading, (n, b, c) -> {
@@ -370,7 +374,7 @@ public final class Algorithms {
         family.direct("direct", Direct::scatter, (n, b, c) -> {
             return c.steps(n, 2, 1) + c.rooted(n, c.work(3, 2.0 * (n - 1), b, 0), c.work(3, 3, b, 0), 1);
         });
-        family.directRagged("direct-write", Direct::scatterWriting, (n, b, c) -> {
+        family.writing("direct-write", true, Direct::scatterWriting, (n, b, c) -> {
             double root = c.work(n + 2, 3.0 * (n - 1), 1.0 * n * b, 0);
             return c.steps(n, 2, 1) + c.rooted(n, root, c.work(2, 2, 0, 0), 1);
         });
@@ -394,7 +398,7 @@ public final class Algorithms {
             double work = c.work(moved + n, moved + n + 2.0 * log2(n), (moved + n) * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
-        family.direct("direct", Direct::allToAll, (n, b, c) -> {
+        family.writing("direct", false, Direct::allToAll, (n, b, c) -> {
             return c.steps(n, 2, 1) + c.shared(n, c.work(n + 4, 5.0 * (n - 1), 1.0 * n * b, 0));
         });
     }
@@ -480,6 +484,11 @@ public final class Algorithms {
         /** An algorithm on registered memory. */
         void directRagged(String name, Consumer<RankBuilder> author, Cost cost) {
             members.add(new Algorithm(name, collective, SIMPLE, true, true, false, true, author, takenBack(cost)));
+        }
+
+        /** An algorithm on registered memory that reaches outputs only, which nobody but who reaches them writes. */
+        void writing(String name, boolean ragged, Consumer<RankBuilder> author, Cost cost) {
+            members.add(new Algorithm(name, collective, SIMPLE, true, ragged, false, true, author, cost));
         }
 
         /** Memory that a peer has used has to be taken out of its cache when its owner writes it next. */

@@ -35,7 +35,7 @@ public record Constants(
     private static final double SPINNING_PACKET_NANOS = 105;
     private static final double YIELDING_SIGNAL_NANOS = 1_200;
     private static final double YIELDING_PACKET_NANOS = 1_150;
-    private static final long CHUNK_BYTES = 128 << 10;
+    private static final long CHUNK_BYTES = 256 << 10;
     private static final long SPINNING_POSTED_BYTES = 8 << 10;
     private static final long YIELDING_POSTED_BYTES = 256 << 10;
 
@@ -46,10 +46,10 @@ public record Constants(
     private static final int POSTED_AT_ONCE = 4;
 
     /** A store to a line that a peer has just read: 9 GB/s rather than 40. */
-    private static final double TAKEN_BACK_NANOS_PER_BYTE = 0.08;
+    private static final double TAKEN_BACK_NANOS_PER_BYTE = 0.1;
 
     /** What a peer's cache still holds by the time that the owner writes again. */
-    private static final long KEPT_BYTES = 512 << 10;
+    private static final long KEPT_BYTES = 1 << 20;
 
     /** Checks that the numbers make sense. */
     public Constants {

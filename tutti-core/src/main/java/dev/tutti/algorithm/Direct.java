@@ -168,7 +168,31 @@ final class Direct {
     }
 
     /**
-     * All-to-all: rank r copies block r of everybody's input.
+     * Broadcast: the root writes everybody's output.
+     *
+     * <pre>
+     *   root   x ─┬─► rank 1
+     *             ├─► rank 2
+     *             └─► rank 3
+     * </pre>
+     *
+     * Cost: 2 steps, (n-1)·S copied by the root.
+     */
+    static void broadcastWriting(RankBuilder me) {
+        Lane lane = me.lane();
+        if (me.rank() == me.root()) {
+            Chunk whole = me.input(0);
+            lane.await(channels(me, me.peers())).copy(whole, and(me.output(0), outputs(me, 0, whole)));
+            lane.signal(channels(me, me.peers()));
+        } else {
+            int root = me.channel(me.root());
+            lane.signal(root).await(root);
+        }
+    }
+
+    /**
+     * All-to-all: rank r writes its block p into block r of rank p's output. Reading would do as well, but inputs are what their owners
+     * write anew before the next call, and would have to take back from whoever has read them.
      *
      * <pre>
      *   rank 0   a0 a1 a2        out: a0 b0 c0
@@ -182,7 +206,7 @@ final class Direct {
         meet(me);
         me.lane().copy(me.input(me.rank()), me.output(me.rank()));
         for (int peer : me.peers()) {
-            me.lane().copy(me.inputOf(peer, me.rank(), me.output(peer)), me.output(peer));
+            me.lane().copy(me.input(peer), me.outputOf(peer, me.rank(), me.input(peer)));
         }
         meet(me);
     }

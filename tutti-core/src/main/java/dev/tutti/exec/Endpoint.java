@@ -38,7 +38,7 @@ public final class Endpoint {
     final Pace pace;
     final Stall stall;
     final PeerBuffers peerBuffers;
-    final Stores stores = new Stores();
+    final Stores stores = new Stores(this);
     final Posts posts;
     /** Signals sent so far, per (peer, channel). */
     final int[] sent;

@@ -337,8 +337,7 @@ public final class Execution {
             endpoint.input = call.input();
             endpoint.output = call.output();
         }
-        // What is staged is small, and copied on at once; arrays have no address to stream to.
-        endpoint.stores.streamOutputs(shape.outgrowsCaches && call.output().isDirect());
+        endpoint.stores.streamOutputs(shape.streamsOutputs);
         if (shape != configured || call.isPairwise() || shape.dependsOnCall) {
             configured = shape;
             endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;

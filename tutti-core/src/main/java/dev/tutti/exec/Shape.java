@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Shape {
     /** A chunk that stays in a core's cache together with its slot. */
-    private static final long CHUNK_BYTES = 128 << 10;
+    private static final long CHUNK_BYTES = 256 << 10;
 
     /** Inputs and outputs of all ranks that together take more than this are not in any cache when they are used next. */
     private static final long CACHED_BYTES = 48 << 20;
@@ -49,8 +49,8 @@ final class Shape {
     /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum. */
     final boolean dependsOnCall;
 
-    /** Whether the ranks' memory is larger than their caches. */
-    final boolean outgrowsCaches;
+    /** Whether the ranks' memory is larger than their caches, and copies are most of the work. */
+    final boolean streamsOutputs;
 
     /** As of which choice of plans this is. */
     int generation;
@@ -92,7 +92,8 @@ final class Shape {
                 };
         this.dependsOnCall = op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
         int blocks = collective.inputBlocks(endpoint.size) + collective.outputBlocks(endpoint.size);
-        this.outgrowsCaches = longestBytes > CACHED_BYTES / Math.max(1, (long) blocks * endpoint.size);
+        this.streamsOutputs = longestBytes > CACHED_BYTES / Math.max(1, (long) blocks * endpoint.size)
+                && (op == null || plan.reach() != Reach.OWN);
         this.elementShift = Integer.numberOfTrailingZeros(type.bytes());
     }
 

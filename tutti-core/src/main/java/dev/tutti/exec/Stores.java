@@ -10,7 +10,7 @@ import dev.tutti.memory.Memory;
  * between the two, and going through memory is several times faster. Which of the two holds depends on the cores that ranks are on, and
  * changes while they run; so every {@link #TRIAL_BYTES} both ways are tried on some pieces and timed, and the better one is kept.
  *
- * <p><b>Outputs</b> that are larger than what the cores' caches hold would be fetched from memory only to be overwritten.
+ * <p><b>Outputs</b> of calls whose memory is more than the caches hold would be fetched from memory only to be overwritten.
  */
 final class Stores {
     /** Less is not worth a choice. */
@@ -19,36 +19,47 @@ final class Stores {
     /** Slots written between trials: far more than a trial's pieces, and a few milliseconds at most. */
     private static final long TRIAL_BYTES = 8 << 20;
 
-    /** Pieces of a trial: each way twice in turn, as one may be interrupted. */
-    private static final int TRIALS = 4;
+    /** Pieces of a trial, each way in turn; the slowest of each does not count, as it may have been interrupted. */
+    private static final int TRIALS = 16;
 
-    /** What a reader loses when it finds data in memory rather than in a cache that it shares with the writer. */
-    private static final double READER_NANOS_PER_BYTE = 0.05;
+    private static final long TRIAL_PIECE = 8 << 10;
 
+    /** What a reader loses when it finds a piece in memory rather than in a cache that it shares with the writer. */
+    private static final long READER_NANOS = 400;
+
+    /** Arrays are streamed by way of a tile, which stays in the first-level cache. */
+    private static final long TILE_BYTES = 8 << 10;
+
+    private final Endpoint endpoint;
     private boolean streamsOutputs;
     private boolean streamsSlots;
     private long bytesToTrial;
     private int trials;
-    private final double[] nanosPerByte = new double[2];
+    private final long[] nanos = new long[2];
+    private final long[] slowest = new long[2];
 
-    /** Says whether outputs of the call that follows are larger than the caches. */
+    Stores(Endpoint endpoint) {
+        this.endpoint = endpoint;
+    }
+
+    /** Says whether the memory of the call that follows is larger than the caches. */
     void streamOutputs(boolean stream) {
         streamsOutputs = stream;
     }
 
     /** Copies to an output, this rank's or a peer's. */
     void toOutput(long source, long destination, long bytes) {
-        if (streamsOutputs) {
+        if (streamsOutputs && (source | destination) >= 0) {
             Memory.stream(source, destination, bytes);
         } else {
-            Memory.copy(source, destination, bytes);
+            Transfers.copy(source, destination, bytes, endpoint);
         }
     }
 
-    /** Copies to where a peer reads. */
+    /** Copies, from an address or a {@link Places place}, to where a peer reads. */
     void toSlot(long source, long destination, long bytes) {
         if (bytes < SMALLEST) {
-            Memory.copy(source, destination, bytes);
+            Transfers.copy(source, destination, bytes, endpoint);
         } else if ((bytesToTrial -= bytes) < 0) {
             tryOut(source, destination, bytes);
         } else {
@@ -56,24 +67,47 @@ final class Stores {
         }
     }
 
-    private static void copy(long source, long destination, long bytes, boolean stream) {
-        if (stream) {
+    private void copy(long source, long destination, long bytes, boolean stream) {
+        if (!stream) {
+            Transfers.copy(source, destination, bytes, endpoint);
+        } else if (source >= 0) {
             Memory.stream(source, destination, bytes);
         } else {
-            Memory.copy(source, destination, bytes);
+            for (long done = 0; done < bytes; done += TILE_BYTES) {
+                long length = Math.min(TILE_BYTES, bytes - done);
+                Places.copy(source + done, endpoint.tileAddress, length, endpoint);
+                Memory.stream(endpoint.tileAddress, destination + done, length);
+            }
         }
     }
 
     private void tryOut(long source, long destination, long bytes) {
-        int way = trials & 1;
-        long start = System.nanoTime();
-        copy(source, destination, bytes, way == 1);
-        double nanos = (double) (System.nanoTime() - start) / bytes;
-        nanosPerByte[way] = trials < 2 ? nanos : Math.min(nanos, nanosPerByte[way]);
-        if (++trials == TRIALS) {
-            trials = 0;
-            bytesToTrial = TRIAL_BYTES;
-            streamsSlots = nanosPerByte[0] > nanosPerByte[1] + READER_NANOS_PER_BYTE;
+        for (long done = 0; done < bytes; done += TRIAL_PIECE) {
+            long length = Math.min(TRIAL_PIECE, bytes - done);
+            int way = trials & 1;
+            long start = System.nanoTime();
+            copy(source + done, destination + done, length, way == 1);
+            // A shorter piece is no match for the others.
+            if (length == TRIAL_PIECE) {
+                long took = System.nanoTime() - start;
+                nanos[way] += took;
+                slowest[way] = Math.max(slowest[way], took);
+                trials++;
+            }
         }
+        if (trials >= TRIALS) {
+            decide();
+        }
+    }
+
+    private void decide() {
+        int counted = trials / 2 - 1;
+        streamsSlots = nanos[0] - slowest[0] > nanos[1] - slowest[1] + counted * READER_NANOS;
+        for (int way = 0; way < 2; way++) {
+            nanos[way] = 0;
+            slowest[way] = 0;
+        }
+        trials = 0;
+        bytesToTrial = TRIAL_BYTES;
     }
 }

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  */
 final class Transfers {
     static final int PIECE = 128 << 10;
-    private static final int FAN_OUT_PIECE = 16 << 10;
+    private static final int FAN_OUT_PIECE = 8 << 10;
 
     private Transfers() {}
 
@@ -36,9 +36,7 @@ final class Transfers {
             }
             for (; copied < destinations; copied++) {
                 long destination = code[firstDestination + copied] + offset;
-                if ((source | destination) < 0) {
-                    Places.copy(source, destination, bytes, endpoint);
-                } else if (copied < outputs) {
+                if (copied < outputs) {
                     endpoint.stores.toOutput(source, destination, bytes);
                 } else {
                     endpoint.stores.toSlot(source, destination, bytes);

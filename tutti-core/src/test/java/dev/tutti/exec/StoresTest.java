@@ -3,6 +3,7 @@ package dev.tutti.exec;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tutti.memory.Memory;
+import dev.tutti.memory.Operand;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -19,24 +20,31 @@ class StoresTest {
     void shouldCopyTheSameBytesWhicheverWayIsTaken() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
-        Stores stores = new Stores();
+        Endpoint endpoint = new Ranks(1, 1 << 16, 1 << 16, 0, call -> {
+                    throw new IllegalStateException("no call is made");
+                })
+                .all.getFirst().endpoint;
+        Stores stores = endpoint.stores;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment from = arena.allocate(MOST + 128, 64);
             MemorySegment to = arena.allocate(MOST + 128, 64);
             for (long at = 0; at < from.byteSize(); at += 8) {
                 from.set(ValueLayout.JAVA_LONG, at, random.nextLong());
             }
-            // 24 MB: three trials.
+            endpoint.input = new Operand();
+            endpoint.input.setArray(from.toArray(ValueLayout.JAVA_BYTE), 0, from.byteSize());
+            // 20 MB: two trials at least.
             for (int i = 0; i < 1000; i++) {
                 int source = random.nextInt(64);
                 int destination = random.nextInt(64);
                 int bytes = random.nextInt(MOST);
                 Memory.fill(to.address(), to.byteSize(), (byte) 0);
                 stores.streamOutputs(random.nextBoolean());
+                long start = (random.nextBoolean() ? from.address() : Places.INPUT) + source;
                 if (random.nextInt(8) == 0) {
-                    stores.toOutput(from.address() + source, to.address() + destination, bytes);
+                    stores.toOutput(start, to.address() + destination, bytes);
                 } else {
-                    stores.toSlot(from.address() + source, to.address() + destination, bytes);
+                    stores.toSlot(start, to.address() + destination, bytes);
                 }
                 assertThat(to.asSlice(destination, bytes).mismatch(from.asSlice(source, bytes)))
                         .as("%d bytes from %d to %d, seed %d", bytes, source, destination, seed)
