@@ -13,6 +13,7 @@ module dev.tutti.core {
     exports dev.tutti.plan.verify;
     exports dev.tutti.plan.language;
     exports dev.tutti.plan.simulate;
+    exports dev.tutti.plan.trace;
     exports dev.tutti.spi;
 
     // For Tutti's own modules. A package can stand here once it has a class.

@@ -142,6 +142,7 @@ final class Member {
         } else {
             PlanContext context =
                     new PlanContext(plan, endpoint, registered, exchange, 2 * config.number(Config.Key.SCRATCH));
+            context.skipTo(config.number(Config.Key.FIRST_LAUNCH));
             Collective collective = plan.collective();
             long blocks = Math.max(1, Math.max(collective.inputBlocks(size()), collective.outputBlocks(size())));
             long longest = plan.header().maxBytes() < 0

@@ -2,7 +2,6 @@ package dev.tutti.exec;
 
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
-import dev.tutti.memory.Memory;
 import dev.tutti.plan.ChannelType;
 import dev.tutti.plan.Chunk;
 import dev.tutti.plan.Code;
@@ -51,29 +50,19 @@ public final class PlanContext implements PlanResolver.Counters {
     private final RankPlan part;
     private final Endpoint endpoint;
     private final LongFunction<Allocation> registered;
-    private final Exchange exchange;
+    private final PlanMemory memory;
     private final LaneMachine machine;
     private final PlanWaits waits;
-    private final int halves;
-    private final boolean usesPlain;
-    private final boolean usesPackets;
-    private final int widestScratch;
     private final boolean writesInput;
     private final boolean reachesPeers;
     private final long scratchBytes;
     private final PlanDoor door;
-
-    /** Keeps peers' view of this rank's memory alive; what has been outgrown may still be in use by a slower peer. */
-    private final List<Allocation> kept = new ArrayList<>();
 
     private final long[] counters;
     private final Map<Integer, Integer> barriers = new HashMap<>();
     private final int[] semaphores;
     private final long[] arrivals;
     private final long[] bases;
-    private final long[] plainScratch;
-    private final long[] packetScratch;
-    private long slotCapacity;
 
     private final Map<Key, PlanProgram> programs = new LinkedHashMap<>(PROGRAMS, 0.75f, true) {
         private static final long serialVersionUID = 1;
@@ -85,6 +74,7 @@ public final class PlanContext implements PlanResolver.Counters {
     };
 
     private @Nullable PlanProgram running;
+    private @Nullable PlanRecorder recorder;
 
     /**
      * Makes this rank's context; all ranks of the plan do so together.
@@ -105,15 +95,10 @@ public final class PlanContext implements PlanResolver.Counters {
         this.scratchBytes = scratchBytes;
         this.part = plan.rank(parent.rank);
         this.registered = registered;
-        this.exchange = exchange;
         int folds = part.operations().mapToInt(op -> op.sources().size()).max().orElse(1);
         this.endpoint = new Endpoint(parent, part.channels().size() + 1, Math.max(folds, 1));
         this.machine = new LaneMachine(endpoint);
-        this.halves = plan.header().doubleScratch() ? 2 : 1;
-        this.usesPlain = plan.all().stream().anyMatch(PlanContext::usesPlainScratch);
-        this.usesPackets = plan.all().stream().anyMatch(PlanContext::usesPackets);
-        this.widestScratch =
-                plan.all().stream().mapToInt(RankPlan::scratchChunks).max().orElse(0);
+        this.memory = new PlanMemory(plan, parent.rank, parent.fabric, registered, exchange);
         this.semaphores = part.semaphores().stream().mapToInt(Integer::intValue).toArray();
         part.operations()
                 .filter(op -> op.barrier() != null)
@@ -121,56 +106,14 @@ public final class PlanContext implements PlanResolver.Counters {
                         Objects.requireNonNull(op.barrier()).id(), barriers.size()));
         this.arrivals = new long[barriers.size()];
         this.bases = new long[4 * plan.ranks()];
-        this.plainScratch = new long[plan.ranks()];
-        this.packetScratch = new long[plan.ranks()];
         this.writesInput = plan.all().stream()
                 .flatMap(RankPlan::operations)
                 .flatMap(op -> op.destinations().stream())
                 .anyMatch(chunk -> chunk.space() == Space.INPUT);
         this.reachesPeers = plan.all().stream().anyMatch(RankPlan::reachesPeersBuffers);
-        this.door = new PlanDoor(parent.rank, share(PlanDoor.bytes(plan.ranks())), parent.bell);
-        this.counters = share((part.channels().size() + 1L) * RegionLayout.LINE);
+        this.door = new PlanDoor(parent.rank, memory.share(PlanDoor.bytes(plan.ranks())), parent.bell);
+        this.counters = memory.share((part.channels().size() + 1L) * RegionLayout.LINE);
         this.waits = new PlanWaits(plan, endpoint, machine, semaphores, arrivals, this);
-    }
-
-    private static boolean usesPlainScratch(RankPlan each) {
-        return each.operations().anyMatch(op -> {
-            int sources = op.sources().size();
-            int destinations = op.destinations().size();
-            if (op.code().shape() == Code.Shape.PACKET) {
-                boolean raw = each.via(op) == ChannelType.PORT;
-                sources = op.code().folds() || op.code() == Code.PACK
-                        ? 1
-                        : op.code() == Code.PUT_PACKETS && !raw ? sources : 0;
-                destinations = op.code().folds() || op.code() == Code.UNPACK ? 1 : 0;
-            }
-            return isScratch(op.sources().subList(0, sources))
-                    || isScratch(op.destinations().subList(0, destinations));
-        });
-    }
-
-    private static boolean isScratch(List<Chunk> chunks) {
-        return chunks.stream().anyMatch(chunk -> chunk.space() == Space.SCRATCH);
-    }
-
-    private static boolean usesPackets(RankPlan each) {
-        return each.operations().anyMatch(op -> op.code().shape() == Code.Shape.PACKET);
-    }
-
-    /** Allocates memory here and tells where everybody's is. */
-    private long[] share(long bytes) {
-        long mine = 0;
-        if (bytes > 0) {
-            Allocation allocation = registered.apply(bytes);
-            kept.add(allocation);
-            mine = endpoint.fabric.location(allocation.memory().address(), bytes);
-        }
-        long[] all = exchange.allGather(mine);
-        long[] addresses = new long[all.length];
-        for (int rank = 0; rank < all.length; rank++) {
-            addresses[rank] = all[rank] == 0 ? 0 : endpoint.fabric.address(rank, all[rank]);
-        }
-        return addresses;
     }
 
     /** The same number in every process for equal plans. */
@@ -192,16 +135,11 @@ public final class PlanContext implements PlanResolver.Counters {
      */
     public long window(long blockBytes, int elementBytes) {
         PlanSizes sizes = PlanSizes.of(plan, blockBytes, elementBytes);
-        long room = scratchBytes / Math.max(1L, (long) widestScratch * halves * perSlot());
-        long slot = Math.max(sizes.granule(), room / sizes.granule() * sizes.granule());
+        long slot = memory.longestSlot(scratchBytes, sizes.granule());
         if (sizes.slotBytes() <= slot) {
             return blockBytes;
         }
         return Math.min(blockBytes, slot * part.chunksPerBlock());
-    }
-
-    private long perSlot() {
-        return (usesPlain ? 1L : 0L) + (usesPackets ? 2L : 0L);
     }
 
     /**
@@ -214,7 +152,7 @@ public final class PlanContext implements PlanResolver.Counters {
      */
     public void prepare(long bytes, long stride, DataType type, @Nullable ReduceOp operator) {
         PlanSizes sizes = PlanSizes.window(plan, bytes, stride, type.bytes());
-        if (sizes.slotBytes() > slotCapacity) {
+        if (sizes.slotBytes() > memory.slotBytes()) {
             grow(sizes.slotBytes());
         }
         endpoint.elementShift = Integer.numberOfTrailingZeros(type.bytes());
@@ -223,7 +161,7 @@ public final class PlanContext implements PlanResolver.Counters {
                 : operator.function().body();
         Key key = new Key(bytes, stride, type, operator == null ? null : operator.kind());
         running = programs.computeIfAbsent(
-                key, absent -> PlanResolver.resolve(part, sizes, slotCapacity, type, operator, this));
+                key, absent -> PlanResolver.resolve(part, sizes, memory.slotBytes(), type, operator, this));
     }
 
     /** Makes scratch for messages of up to this many bytes per block, so that {@link #prepare} need not meet for them. */
@@ -231,21 +169,14 @@ public final class PlanContext implements PlanResolver.Counters {
         int elementBytes = Long.BYTES;
         long window = window(blockBytes, elementBytes);
         long slot = PlanSizes.of(plan, window, elementBytes).slotBytes();
-        if (slot > slotCapacity) {
+        if (slot > memory.slotBytes()) {
             grow(slot);
         }
     }
 
     private void grow(long slotBytes) {
-        slotCapacity = slotBytes;
         programs.clear();
-        long half = part.scratchChunks() * slotCapacity;
-        if (usesPlain) {
-            System.arraycopy(share((long) halves * half), 0, plainScratch, 0, plainScratch.length);
-        }
-        if (usesPackets) {
-            System.arraycopy(share(2L * halves * half), 0, packetScratch, 0, packetScratch.length);
-        }
+        memory.grow(slotBytes);
     }
 
     /**
@@ -259,17 +190,19 @@ public final class PlanContext implements PlanResolver.Counters {
         if ((int) endpoint.launch == 0) {
             throw new IllegalStateException("flags wrap: meet and clear first");
         }
-        int half = halves == 2 && (endpoint.launch & 1) == 0 ? 1 : 0;
+        int half = memory.halves() == 2 && (endpoint.launch & 1) == 0 ? 1 : 0;
         for (int rank = 0; rank < plan.ranks(); rank++) {
-            long halfBytes = (long) half * plan.rank(rank).scratchChunks() * slotCapacity;
             bases[PlanProgram.base(Records.INPUT, rank)] = inputs[rank];
             bases[PlanProgram.base(Records.OUTPUT, rank)] = outputs[rank];
-            bases[PlanProgram.base(Records.PLAN_SCRATCH, rank)] = plainScratch[rank] + halfBytes;
-            bases[PlanProgram.base(Records.PLAN_PACKETS, rank)] = packetScratch[rank] + 2 * halfBytes;
+            bases[PlanProgram.base(Records.PLAN_SCRATCH, rank)] = memory.plain(rank, half);
+            bases[PlanProgram.base(Records.PLAN_PACKETS, rank)] = memory.packets(rank, half);
         }
         PlanProgram program = Objects.requireNonNull(running, "prepare first");
         machine.start(program.bind(half, bases), semaphores, arrivals);
         waits.begin(program);
+        if (recorder != null) {
+            recorder.begin(endpoint.rank, program);
+        }
     }
 
     /** Whether the next launch would take flag 0. Then all ranks meet, clear their packets, meet again, and go on with flag 2. */
@@ -282,14 +215,12 @@ public final class PlanContext implements PlanResolver.Counters {
      * on alternating.
      */
     void clearPackets() {
-        if (usesPackets && part.scratchChunks() > 0) {
-            Memory.fill(packetScratch[endpoint.rank], 2L * halves * part.scratchChunks() * slotCapacity, (byte) 0);
-        }
+        memory.clearPackets();
         endpoint.launch += 2;
     }
 
-    /** Goes on as if so many launches had been made; all ranks alike. For tests of what happens after very many. */
-    void skipTo(long launch) {
+    /** Goes on as if so many launches had been made; all ranks alike. */
+    public void skipTo(long launch) {
         endpoint.launch = launch;
     }
 
@@ -342,16 +273,45 @@ public final class PlanContext implements PlanResolver.Counters {
 
     /** Runs a launch to its end on this thread. */
     public void run(long[] inputs, long[] outputs) {
+        if (isWrapping()) {
+            wrap();
+        }
         start(inputs, outputs);
         endpoint.stall.describe(waits);
+        PlanRecorder recording = recorder;
         try {
             int turns = 0;
             while (!machine.isDone()) {
-                turns = machine.step() ? 0 : endpoint.stall.pause(turns);
+                boolean moved = recording == null ? machine.step() : recording.step(machine);
+                turns = moved ? 0 : endpoint.stall.pause(turns);
             }
         } finally {
             endpoint.stall.describe(null);
         }
+    }
+
+    private void wrap() {
+        meet();
+        clearPackets();
+        meet();
+    }
+
+    private void meet() {
+        door.arrive(0, 0);
+        int turns = 0;
+        while (door.missing() >= 0) {
+            turns = endpoint.stall.pause(turns);
+        }
+    }
+
+    /** Has {@link #run} record when each lane came to each operation and when it went on; null: no longer. */
+    public void record(@Nullable PlanRecorder into) {
+        recorder = into;
+    }
+
+    /** Gives all memory back. Nobody may be in a launch of this plan, nor will be. */
+    public void free() {
+        memory.free();
     }
 
     /** Where the lanes of this rank stand and what they wait for, in words. */

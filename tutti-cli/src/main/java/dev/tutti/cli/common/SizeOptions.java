@@ -1,5 +1,7 @@
 package dev.tutti.cli.common;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -13,7 +15,7 @@ public final class SizeOptions {
     @Option(
             names = {"-b", "--minbytes"},
             paramLabel = "SIZE",
-            description = "smallest size (32M; with neither -b nor -e: -b 8 -e 4M -f 4)")
+            description = "smallest size (32M)")
     @Nullable
     String minBytes;
 
@@ -37,11 +39,33 @@ public final class SizeOptions {
     @Nullable
     Long stepFactor;
 
+    /** Whether any size was named. */
+    public boolean isGiven() {
+        return minBytes != null || maxBytes != null;
+    }
+
+    /** The same options as words of a command line. */
+    public List<String> words() {
+        List<String> words = new ArrayList<>();
+        add(words, "-b", minBytes);
+        add(words, "-e", maxBytes);
+        add(words, "-i", stepBytes);
+        add(words, "-f", stepFactor);
+        return words;
+    }
+
+    private static void add(List<String> words, String option, @Nullable Object value) {
+        if (value != null) {
+            words.add(option);
+            words.add(value.toString());
+        }
+    }
+
     /** The sizes that the options mean. */
     public Sizes read() {
         long step = size("-i", stepBytes);
         long factor = stepFactor == null ? 1 : stepFactor;
-        if (minBytes == null && maxBytes == null) {
+        if (!isGiven()) {
             return stepFactor == null
                     ? FIRST_LOOK
                     : checked(new Sizes(FIRST_LOOK.min(), FIRST_LOOK.max(), step, factor));

@@ -1,5 +1,7 @@
 package dev.tutti.cli.common;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.LongConsumer;
 
@@ -31,6 +33,13 @@ public record Sizes(long min, long max, long step, long factor) {
         for (long size = min; size <= max; size = next(size)) {
             action.accept(size);
         }
+    }
+
+    /** All of them. */
+    public List<Long> all() {
+        List<Long> all = new ArrayList<>();
+        forEach(all::add);
+        return all;
     }
 
     /** Twice as large each time, as warm-up goes. */

@@ -189,7 +189,6 @@ public final class CheckCommand implements Callable<Integer> {
         List<TrialCase> cases = List.of(
                 new TrialCase(evenly / type.bytes(), type, null, Expectation.operator(plan)),
                 new TrialCase(evenly / type.bytes() + 5, type, null, Expectation.operator(plan)));
-        return new Trial(plan, Expectation.of(plan), cases, LAUNCHES, schedules, Duration.ofSeconds(10), seed)
-                .underSchedules(cases);
+        return new Trial(plan, cases, LAUNCHES, Duration.ofSeconds(10), seed).underSchedules(schedules, cases);
     }
 }

@@ -20,6 +20,11 @@ public record PlanResult(String file, PlanStatus status, double seconds, String 
         return String.format(Locale.ROOT, "%-14s  %s  %.3f  %s", status, file, seconds, oneLine(reason));
     }
 
+    /** The same, of something that has taken so many seconds before. */
+    PlanResult after(double earlier) {
+        return new PlanResult(file, status, earlier + seconds, reason);
+    }
+
     private static String oneLine(String text) {
         return text.replaceAll("\\s*\\R\\s*", " ");
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Runs all lanes of all ranks on one thread in an order that a seed decides, launches back to back. Every other seed is unfair: lanes have
  * ranks of precedence that change now and then, so that one rank runs far ahead of another. When no lane can move, that is a deadlock.
  */
-final class ScheduledTrial {
+final class ScheduledTrial implements AutoCloseable {
     private static final long BYTES_PER_STEP = 64;
 
     private final TrialRanks ranks;
@@ -131,5 +131,10 @@ final class ScheduledTrial {
             }
         }
         return "all are done";
+    }
+
+    @Override
+    public void close() {
+        ranks.close();
     }
 }

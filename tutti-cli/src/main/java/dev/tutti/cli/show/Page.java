@@ -39,7 +39,7 @@ final class Page {
               #about { position: sticky; left: 0; top: 0; background: #fffffff2; border-bottom: 1px solid #d3d8de;
                        padding: 8px 16px; min-height: 20px; z-index: 1; font-family: monospace; width: calc(100vw - 32px); }
               .op { cursor: pointer; }
-              svg.following .op, svg.following .label, svg.following .flow { opacity: .12; }
+              svg.following .op, svg.following .label, svg.following .flow:not([data-from="-1"]) { opacity: .12; }
               svg.following .on { opacity: 1 !important; }
               .picked { stroke: #d00000 !important; stroke-width: 2.5px; }
             </style>

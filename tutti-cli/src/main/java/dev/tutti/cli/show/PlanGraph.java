@@ -5,7 +5,7 @@ import dev.tutti.plan.Op;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.RankPlan;
 import dev.tutti.plan.simulate.Simulation;
-import dev.tutti.plan.simulate.Timeline;
+import dev.tutti.plan.trace.Timeline;
 import dev.tutti.plan.simulate.Topology;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -106,14 +106,8 @@ final class PlanPicture {
                 text(LEFT - 8, y + lane * ROW + ROW / 2 + 4, "lane " + lane, 10, false, FAINT, Drawing.Anchor.END);
             }
             if (lanes < all) {
-                text(
-                        LEFT,
-                        y + lanes * ROW + DOTS / 2 + 3,
-                        "⋮   lanes " + lanes + " … " + (all - 1),
-                        11,
-                        false,
-                        FAINT,
-                        Drawing.Anchor.START);
+                String which = "⋮  lanes " + lanes + " … " + (all - 1);
+                text(LEFT - 8, y + lanes * ROW + DOTS / 2 + 3, which, 10, false, FAINT, Drawing.Anchor.END);
             }
             y += height + RANK_GAP;
         }
@@ -302,7 +296,7 @@ final class PlanPicture {
 
     private void heading() {
         String title =
-                plan.name() + "   " + plan.header().purpose() + ", " + plan.ranks() + " ranks, " + plan.protocol();
+                plan.name() + ": " + plan.header().purpose() + ", " + plan.ranks() + " ranks, " + plan.protocol();
         text(16, 26, title, 17, true, INK, Drawing.Anchor.START);
         double x = 16;
         double y = 40;

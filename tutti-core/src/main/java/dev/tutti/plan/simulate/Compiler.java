@@ -85,20 +85,20 @@ final class Compiler {
 
     private void op(Op op, int index) {
         if (op.loop() == null) {
-            one(op, index, 0, Long.MAX_VALUE);
+            one(op, Program.place(index, -1), 0, Long.MAX_VALUE);
             return;
         }
         Op.Loop loop = op.loop();
         long iterations = layout.iterations(part, loop);
         for (long i = 0; i < iterations; i++) {
-            for (Op inner : loop.body()) {
-                one(inner, index, i * loop.unitBytes(), loop.unitBytes());
+            for (int inner = 0; inner < loop.body().size(); inner++) {
+                one(loop.body().get(inner), Program.place(index, inner), i * loop.unitBytes(), loop.unitBytes());
             }
         }
     }
 
     /** One operation, or the piece of it that one iteration of a loop does. */
-    private void one(Op op, int index, long offset, long most) {
+    private void one(Op op, int place, long offset, long most) {
         int start = program.length();
         switch (op.code()) {
             case NOP, PIPELINE -> {
@@ -106,43 +106,43 @@ final class Compiler {
             }
             case BARRIER -> {
                 Op.Barrier barrier = Objects.requireNonNull(op.barrier());
-                program.begin(Program.BARRIER, index);
+                program.begin(Program.BARRIER, place);
                 program.add(meetings + barrier.id());
                 program.add(barrier.lanes());
             }
             case ACQUIRE -> {
-                program.begin(Program.WAIT, index);
+                program.begin(Program.WAIT, place);
                 op.semaphores().forEach(id -> program.add(firstSemaphore + id));
             }
             case RELEASE -> {
-                program.begin(Program.SIGNAL, index);
+                program.begin(Program.SIGNAL, place);
                 for (int id : op.semaphores()) {
                     program.add(firstSemaphore + id);
                     program.add(part.rank());
                 }
             }
             case WAIT, RELAXED_WAIT -> {
-                program.begin(Program.WAIT, index);
+                program.begin(Program.WAIT, place);
                 op.channels().forEach(id -> program.add(inbound(part.channels().get(id))));
             }
             case SIGNAL, RELAXED_SIGNAL -> {
-                program.begin(Program.SIGNAL, index);
+                program.begin(Program.SIGNAL, place);
                 op.channels().forEach(this::addOutbound);
             }
-            case FLUSH -> program.begin(Program.FLUSH, index);
-            default -> data(op, index, offset, most);
+            case FLUSH -> program.begin(Program.FLUSH, place);
+            default -> data(op, place, offset, most);
         }
         program.end(start);
     }
 
-    private void data(Op op, int index, long offset, long most) {
+    private void data(Op op, int place, long offset, long most) {
         Code code = op.code();
         boolean port = part.via(op) == ChannelType.PORT;
         int mode = (port ? Program.ASYNC : 0)
                 | (code == Code.PUT_SIGNAL_FLUSH ? Program.FLUSHES : 0)
                 | (code.isGroup() ? Program.GROUP : 0);
         boolean signals = code == Code.PUT_SIGNAL || code == Code.PUT_SIGNAL_FLUSH;
-        program.begin(Program.DATA, index);
+        program.begin(Program.DATA, place);
         program.add(amount(op, port, offset, most));
         program.add(mode);
         program.add(awaited(op));

@@ -1,5 +1,6 @@
 package dev.tutti.plan.simulate;
 
+import dev.tutti.plan.trace.Timeline;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -293,10 +294,12 @@ final class Engine {
         }
     }
 
-    private void record(int lane, int op, double end) {
+    private void record(int lane, int place, double end) {
         if (timeline != null) {
             int rank = rankOf[lane];
-            timeline.add(rank, lane - firstLane[rank], op, launches.of(rank), since[lane], end);
+            int op = Program.op(place);
+            timeline.add(
+                    rank, lane - firstLane[rank], op, Program.inner(place), launches.of(rank), since[lane], end);
         }
     }
 
@@ -311,7 +314,7 @@ final class Engine {
                         .append(" lane ")
                         .append(lane - firstLane[rankOf[lane]])
                         .append(" waits in operation ")
-                        .append(program[lane].word(at[lane] + 1));
+                        .append(Program.op(program[lane].word(at[lane] + 1)));
             }
         }
         return new IllegalStateException(text + " for what nobody sends");

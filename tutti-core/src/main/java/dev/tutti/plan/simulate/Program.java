@@ -11,7 +11,7 @@ import java.util.Arrays;
  *   DATA     amount, mode, waits, sends, transfers…, (queue, peer)…
  * </pre>
  *
- * A header is kind, number of words behind it, and index of the operation in its lane.
+ * A header is kind, place of the operation in its lane ({@link #place}), and number of words behind it.
  */
 final class Program {
     static final int WAIT = 0;
@@ -30,6 +30,9 @@ final class Program {
     /** Words of DATA before its lists; the last two are the lengths of those. */
     static final int DATA_WORDS = 6;
 
+    private static final int INNER_SHIFT = 24;
+    private static final int MOST_INNER = 255;
+
     private int[] words = new int[16];
     private int length;
 
@@ -41,10 +44,23 @@ final class Program {
         return words[at];
     }
 
+    /** Where an operation stands: index in its lane, and index in the loop that stands there or -1. Far inside of a loop is not told apart. */
+    static int place(int op, int inner) {
+        return op | Math.min(inner + 1, MOST_INNER) << INNER_SHIFT;
+    }
+
+    static int op(int place) {
+        return place & ((1 << INNER_SHIFT) - 1);
+    }
+
+    static int inner(int place) {
+        return (place >>> INNER_SHIFT) - 1;
+    }
+
     /** Begins an operation; its words follow by {@link #add}. */
-    void begin(int kind, int index) {
+    void begin(int kind, int place) {
         add(kind);
-        add(index);
+        add(place);
         add(0);
     }
 

@@ -1,5 +1,6 @@
 package dev.tutti.plan.simulate;
 
+import dev.tutti.plan.trace.Timeline;
 import dev.tutti.Collective;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanHeader;

@@ -1,5 +1,6 @@
 package dev.tutti.plan.simulate;
 
+import dev.tutti.plan.trace.Timeline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;

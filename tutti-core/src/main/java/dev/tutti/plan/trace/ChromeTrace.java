@@ -1,4 +1,4 @@
-package dev.tutti.plan.simulate;
+package dev.tutti.plan.trace;
 
 import dev.tutti.plan.Code;
 import dev.tutti.plan.Op;
@@ -24,20 +24,26 @@ public final class ChromeTrace {
     public static void write(Plan plan, Timeline timeline, Appendable out) throws IOException {
         out.append("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"plan\":\"").append(escaped(plan.name()));
         out.append("\"},\"traceEvents\":[\n");
+        String separator = "";
         for (int rank = 0; rank < plan.ranks(); rank++) {
-            name(out, "process_name", rank, 0, "rank " + rank);
+            name(out.append(separator), "process_name", rank, 0, "rank " + rank);
+            separator = ",\n";
             for (int lane = 0; lane < plan.rank(rank).lanes().size(); lane++) {
-                name(out, "thread_name", rank, lane, "lane " + lane);
+                name(out.append(separator), "thread_name", rank, lane, "lane " + lane);
             }
         }
         for (int i = 0; i < timeline.size(); i++) {
             Timeline.Span span = timeline.span(i);
             List<Op> lane = plan.rank(span.rank()).lanes().get(span.lane());
-            Op op = lane.get(span.op());
+            Op outer = lane.get(span.op());
+            Op op = span.inner() < 0 || outer.loop() == null
+                    ? outer
+                    : outer.loop().body().get(span.inner());
+            out.append(separator);
             out.append(String.format(
                     Locale.ROOT,
                     "{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"%s\",\"cat\":\"%s\","
-                            + "\"args\":{\"op\":\"%s\",\"index\":%d,\"launch\":%d}}%s%n",
+                            + "\"args\":{\"op\":\"%s\",\"index\":\"%s\",\"launch\":%d}}",
                     span.rank(),
                     span.lane(),
                     span.startNanos() / 1e3,
@@ -45,17 +51,16 @@ public final class ChromeTrace {
                     op.code().symbol(),
                     category(op.code()),
                     escaped(op.toString()),
-                    span.op(),
-                    span.launch(),
-                    i + 1 < timeline.size() ? "," : ""));
+                    span.op() + (span.inner() < 0 ? "" : "." + span.inner()),
+                    span.launch()));
         }
-        out.append("]}\n");
+        out.append("\n]}\n");
     }
 
     private static void name(Appendable out, String what, int rank, int lane, String value) throws IOException {
         out.append(String.format(
                 Locale.ROOT,
-                "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"args\":{\"name\":\"%s\"}},%n",
+                "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"%s\",\"args\":{\"name\":\"%s\"}}",
                 rank,
                 lane,
                 what,
@@ -71,6 +76,17 @@ public final class ChromeTrace {
     }
 
     private static String escaped(String text) {
-        return text.replace("\\", "\\\\").replace("\"", "\\\"");
+        StringBuilder escaped = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                escaped.append('\\').append(c);
+            } else if (c < ' ') {
+                escaped.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
+            } else {
+                escaped.append(c);
+            }
+        }
+        return escaped.toString();
     }
 }
