@@ -11,6 +11,7 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -59,6 +60,13 @@ final class CalibrateCommand implements Callable<Integer> {
     @Option(names = "--turns", paramLabel = "N", description = "how often everything is measured (5)")
     int turns = 5;
 
+    @Option(
+            names = "--measured",
+            paramLabel = "FILE",
+            description = "take the measurements from what an earlier run printed")
+    @Nullable
+    Path earlier;
+
     @Option(names = "--out", paramLabel = "FILE", description = "write the topology")
     @Nullable
     Path output;
@@ -78,7 +86,8 @@ final class CalibrateCommand implements Callable<Integer> {
                     .toArray();
             List<String> all = new ArrayList<>(fitted);
             all.addAll(predicted);
-            Map<String, double[]> measured = new Stopwatch(ranks, sizes, turns).measure(all);
+            Map<String, double[]> measured =
+                    earlier == null ? new Stopwatch(ranks, sizes, turns).measure(all) : read(earlier, all, sizes);
             List<Fit.Sample> forFit = new ArrayList<>();
             for (String name : fitted) {
                 for (int i = 0; i < sizes.length; i += 2) {
@@ -97,9 +106,30 @@ final class CalibrateCommand implements Callable<Integer> {
             err.println("tutti plan calibrate: " + refused.getMessage());
             return ExitCode.USAGE.number();
         } catch (IOException unwritten) {
-            err.println("tutti plan calibrate: cannot write " + output + ": " + unwritten.getMessage());
+            err.println("tutti plan calibrate: cannot read or write: " + unwritten.getMessage());
             return ExitCode.USAGE.number();
         }
+    }
+
+    /** The third column of the table that {@link #report} prints. */
+    private static Map<String, double[]> read(Path table, List<String> algorithms, long[] sizes) throws IOException {
+        Map<String, double[]> measured = new LinkedHashMap<>();
+        List<String[]> rows = Files.readAllLines(table).stream()
+                .filter(line -> line.startsWith("  "))
+                .map(line -> line.strip().split("\\s+"))
+                .toList();
+        for (String algorithm : algorithms) {
+            double[] times = rows.stream()
+                    .filter(row -> row[0].equals(algorithm))
+                    .mapToDouble(row -> 1e3 * Double.parseDouble(row[2]))
+                    .toArray();
+            if (times.length != sizes.length) {
+                throw new IllegalArgumentException("--measured: " + table + " has " + times.length + " times of "
+                        + algorithm + " in place of " + sizes.length);
+            }
+            measured.put(algorithm, times);
+        }
+        return measured;
     }
 
     private Fit.Sample sample(String algorithm, long bytes, double nanos) {

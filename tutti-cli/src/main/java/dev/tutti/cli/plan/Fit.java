@@ -17,7 +17,13 @@ final class Fit {
     /** How many calls back to back are simulated, as they are measured. */
     static final int CALLS = 4;
 
-    private static final String[] NAMES = {"latency", "call", "op", "touch", "switch", "read", "fold", "write"};
+    private static final String[] NAMES = {"latency", "call", "op", "touch", "switch", "spin", "patience", "wake", "read", "fold", "write"};
+    /** The constants from here to {@link #TIMES} matter only where ranks share cores. */
+    private static final int SHARING = 4;
+
+    /** So many of the constants are times, the others times per byte. */
+    private static final int TIMES = 8;
+
     private static final double SMALLEST = 1e-4;
 
     private final Topology shape;
@@ -39,14 +45,18 @@ final class Fit {
                                 costs.opNanos(),
                                 costs.touchNanos(),
                                 costs.switchNanos(),
+                                costs.spinNanos(),
+                                costs.patienceNanos(),
+                                costs.wakeNanos(),
                                 costs.readNanosPerByte(),
                                 costs.foldNanosPerByte(),
                                 costs.writeNanosPerByte()),
                         costs.streams().stream().mapToDouble(Costs.Stream::nanosPerByte))
                 .toArray();
         this.free = new boolean[values.length];
-        java.util.Arrays.fill(free, true);
-        free[4] = ranksShareCores;
+        // What a byte costs shows where every rank has a core; what sharing costs, where they have not.
+        java.util.Arrays.fill(free, !ranksShareCores);
+        java.util.Arrays.fill(free, SHARING, TIMES, ranksShareCores);
     }
 
     /** The topology with the best constants found. */
@@ -107,6 +117,9 @@ final class Fit {
                         v[5],
                         v[6],
                         v[7],
+                        v[8],
+                        v[9],
+                        v[10],
                         costs.packetNanosPerByte(),
                         streams(v),
                         costs.chunkBytes()),
@@ -126,7 +139,7 @@ final class Fit {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < values.length; i++) {
             String name = i < NAMES.length ? NAMES[i] : "stream" + (i - NAMES.length + 1);
-            boolean time = i < 5;
+            boolean time = i < TIMES;
             text.append(String.format(
                     Locale.ROOT,
                     "%s %s %.1f %s",
@@ -152,6 +165,8 @@ final class Fit {
                 op     %.2f ns
                 touch  %.2f ns
                 switch %.0f ns
+                spin   %.0f ns
+                sleep  %.0f ns %.0f ns
                 read   %.2f GB/s
                 fold   %.2f GB/s
                 write  %.2f GB/s
@@ -166,9 +181,12 @@ final class Fit {
                 values[2],
                 values[3],
                 values[4],
-                1 / values[5],
-                1 / values[6],
-                1 / values[7],
+                values[5],
+                values[6],
+                values[7],
+                1 / values[8],
+                1 / values[9],
+                1 / values[10],
                 streamLines(),
                 costs.chunkBytes() >> 10,
                 values[0]);

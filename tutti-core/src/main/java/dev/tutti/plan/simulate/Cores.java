@@ -4,53 +4,57 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 
 /**
- * Who runs. On hosts a rank is one thread: its lanes take turns, and with more ranks than cores a rank that blocks gives its core to
- * the one that has waited longest, which costs time unless it was there before.
+ * Who runs. On hosts a rank is one thread, and its lanes take turns. With more ranks than cores a rank that blocks spins for a moment and then
+ * gives its core to the one that has waited longest, which costs time; if nobody waits it keeps the core. A rank that has been blocked for
+ * long has gone to sleep, and must be woken.
  */
 final class Cores {
     private static final int FREE = -1;
 
     private final boolean threads;
     private final boolean limited;
-    private final double switchNanos;
+    private final Costs costs;
     private final EventQueue events;
     private final double[] busyUntil;
     /** Lanes of a rank that run, or could if the rank had a core. */
     private final int[] runnable;
+    /** When a rank had nothing more to run. */
+    private final double[] blockedAt;
     /** The core that a rank has, or -1. */
     private final int[] coreOf;
-    /** Who has a core now, and who had it last. */
+    /** Who has a core. */
     private final int[] holder;
 
-    private final int[] last;
     private final ArrayDeque<Integer> queue = new ArrayDeque<>();
     private final boolean[] queued;
     private final int[][] parked;
     /** Lanes that count as runnable. */
     private final boolean[] counted;
 
+    private int entered;
+
     Cores(Costs costs, int ranks, int lanes, EventQueue events) {
         this.threads = costs.cores() > 0;
         this.limited = threads && ranks > costs.cores();
-        this.switchNanos = costs.switchNanos();
+        this.costs = costs;
         this.events = events;
         this.busyUntil = new double[ranks];
         this.runnable = new int[ranks];
+        this.blockedAt = new double[ranks];
         this.coreOf = new int[ranks];
         this.holder = new int[Math.max(1, costs.cores())];
-        this.last = new int[holder.length];
         this.queued = new boolean[ranks];
         this.parked = new int[ranks][];
         this.counted = new boolean[lanes];
         Arrays.fill(coreOf, FREE);
         Arrays.fill(holder, FREE);
-        Arrays.fill(last, FREE);
         Arrays.fill(parked, new int[0]);
     }
 
     /** A lane can go on at a time. */
     void ready(int rank, int lane, double time) {
-        events.push(time, lane);
+        boolean asleep = limited && runnable[rank] == 0 && time - blockedAt[rank] > costs.patienceNanos();
+        events.push(asleep ? time + costs.wakeNanos() : time, lane);
     }
 
     /** Lets a lane run: when, or -1 if it has to wait for a core; it is then called again. */
@@ -63,8 +67,7 @@ final class Cores {
                 counted[lane] = true;
                 runnable[rank]++;
             }
-            if (coreOf[rank] == FREE && !take(rank, time)) {
-                park(rank, lane);
+            if (coreOf[rank] == FREE && !take(rank, lane, time)) {
                 return -1;
             }
         }
@@ -72,11 +75,9 @@ final class Cores {
             events.push(busyUntil[rank], lane);
             return -1;
         }
-        this.entered = lane;
+        entered = lane;
         return time;
     }
-
-    private int entered;
 
     /** The rank's thread is busy until then. */
     void busy(int rank, double until) {
@@ -93,41 +94,46 @@ final class Cores {
         if (runnable[rank] > 0) {
             return;
         }
-        int core = coreOf[rank];
-        coreOf[rank] = FREE;
-        holder[core] = FREE;
+        blockedAt[rank] = time;
         Integer next = queue.poll();
         if (next != null) {
             queued[next] = false;
-            give(core, next, time);
             for (int lane : parked[next]) {
-                events.push(Math.max(time, busyUntil[next]), lane);
+                events.push(Math.max(time + costs.spinNanos(), busyUntil[next]), lane);
             }
             parked[next] = new int[0];
         }
     }
 
-    private boolean take(int rank, double time) {
-        int free = FREE;
+    /** Takes a core that is free, or whose rank has spun long enough; else the lane waits, for the spinning to end or in the queue. */
+    private boolean take(int rank, int lane, double time) {
+        double soonest = Double.POSITIVE_INFINITY;
+        int found = FREE;
         for (int core = 0; core < holder.length; core++) {
-            if (holder[core] == FREE && (free == FREE || last[core] == rank)) {
-                free = core;
+            int other = holder[core];
+            double from = other == FREE
+                    ? Double.NEGATIVE_INFINITY
+                    : runnable[other] > 0 ? Double.POSITIVE_INFINITY : blockedAt[other] + costs.spinNanos();
+            if (from < soonest) {
+                soonest = from;
+                found = core;
             }
         }
-        if (free == FREE) {
-            return false;
+        if (soonest <= time) {
+            if (holder[found] != FREE) {
+                coreOf[holder[found]] = FREE;
+                busyUntil[rank] = Math.max(busyUntil[rank], time + costs.switchNanos());
+            }
+            holder[found] = rank;
+            coreOf[rank] = found;
+            return true;
         }
-        give(free, rank, time);
-        return true;
-    }
-
-    private void give(int core, int rank, double time) {
-        holder[core] = rank;
-        coreOf[rank] = core;
-        if (last[core] != rank && last[core] != FREE) {
-            busyUntil[rank] = Math.max(busyUntil[rank], time + switchNanos);
+        if (soonest < Double.POSITIVE_INFINITY) {
+            events.push(soonest, lane);
+        } else {
+            park(rank, lane);
         }
-        last[core] = rank;
+        return false;
     }
 
     private void park(int rank, int lane) {

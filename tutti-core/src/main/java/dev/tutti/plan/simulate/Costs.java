@@ -11,6 +11,9 @@ import java.util.List;
  * @param opNanos an operation, whatever it does
  * @param touchNanos each channel signalled or awaited and each operand on a peer
  * @param switchNanos giving a core to another rank
+ * @param spinNanos how long a rank that shares its core keeps it while it waits
+ * @param patienceNanos how long it waits awake
+ * @param wakeNanos waking a rank that has waited longer
  * @param readNanosPerByte reading a byte to copy it
  * @param foldNanosPerByte reading and folding a byte
  * @param writeNanosPerByte writing a byte
@@ -24,6 +27,9 @@ public record Costs(
         double opNanos,
         double touchNanos,
         double switchNanos,
+        double spinNanos,
+        double patienceNanos,
+        double wakeNanos,
         double readNanosPerByte,
         double foldNanosPerByte,
         double writeNanosPerByte,

@@ -8,7 +8,7 @@ import java.util.Locale;
 /** Reads the text of a topology: one thing per line, a word and its values, {@code #} begins a comment. */
 final class TopologyReader {
     private static final String WORDS =
-            "name, about, ranks, cores, call, op, touch, switch, read, fold, write, packet, "
+            "name, about, ranks, cores, call, op, touch, switch, spin, sleep, read, fold, write, packet, "
                     + "stream, chunk, level, torus";
 
     private final List<LevelNetwork.Level> levels = new ArrayList<>();
@@ -22,6 +22,9 @@ final class TopologyReader {
     private double op;
     private double touch;
     private double switching;
+    private double spin;
+    private double patience;
+    private double wake;
     private double read;
     private double fold;
     private double write;
@@ -54,7 +57,7 @@ final class TopologyReader {
         for (int i = 0; i < levels.size() - 1; i++) {
             require(levels.get(i).size() > 0, "only the outermost level can have the size '*'");
         }
-        Costs costs = new Costs(cores, call, op, touch, switching, read, fold, write, packet, streams, chunk);
+        Costs costs = new Costs(cores, call, op, touch, switching, spin, patience, wake, read, fold, write, packet, streams, chunk);
         return new Topology(name, about, ranks, costs, levels, dimensions, hop, link);
     }
 
@@ -68,6 +71,12 @@ final class TopologyReader {
             case "op" -> op = nanos(values);
             case "touch" -> touch = nanos(values);
             case "switch" -> switching = nanos(values);
+            case "spin" -> spin = nanos(values);
+            case "sleep" -> {
+                require(values.size() == 4, "'sleep' takes two times, as in: sleep 5 us 10 us");
+                patience = nanos(values.subList(0, 2));
+                wake = nanos(values.subList(2, 4));
+            }
             case "read" -> read = nanosPerByte(values);
             case "fold" -> fold = nanosPerByte(values);
             case "write" -> write = nanosPerByte(values);
