@@ -7,7 +7,6 @@ import dev.tutti.plan.Op;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanHeader;
 import dev.tutti.plan.RankPlan;
-import dev.tutti.plan.Space;
 import dev.tutti.plan.verify.Step.Kind;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,6 +28,7 @@ final class Lowering {
     private final Plan plan;
     private final Layout layout;
     private final Findings findings;
+    private final Rules rules;
     private final boolean guarded;
     private final Map<Wire, Integer> counters = new HashMap<>();
     private final List<String> counterNames = new ArrayList<>();
@@ -43,6 +43,7 @@ final class Lowering {
         this.plan = plan;
         this.layout = layout;
         this.findings = findings;
+        this.rules = new Rules(plan, findings);
         this.guarded = plan.header().style() == PlanHeader.Style.BLOCKS;
         this.firstSemaphore = new int[plan.ranks()];
         for (RankPlan part : plan.all()) {
@@ -78,7 +79,7 @@ final class Lowering {
             awaitsRoom[part.rank()] = part.writesPeers();
             fenced |= guarded && part.reachesPeersBuffers();
             if (guarded) {
-                requireSameScratch(part);
+                rules.requireSameScratch(part);
             }
             for (int lane = 0; lane < part.lanes().size(); lane++) {
                 threads.add(lane(part, lane));
@@ -87,7 +88,8 @@ final class Lowering {
         firstLane[ranks] = threads.size();
         requireModest(threads.size());
         Step[][] all = threads.toArray(Step[][]::new);
-        requireBalance(all);
+        rules.requireBalance(all, Kind.SIGNAL, Kind.WAIT, counterNames);
+        rules.requireBalance(all, Kind.RELEASE, Kind.ACQUIRE, semaphoreNames);
         return new Script(
                 plan,
                 layout.label,
@@ -204,7 +206,7 @@ final class Lowering {
                 ? op.destinations().size()
                 : op.code() == Code.UNPACK || op.code().folds() ? 1 : 0;
         if (guarded) {
-            requireRules(place);
+            rules.requireOwnStyle(place, Objects.requireNonNull(layout.expectation));
         }
         boolean pairs = op.code().isPairwise()
                 && op.sources().size() == op.destinations().size();
@@ -368,92 +370,5 @@ final class Lowering {
 
     private void operands(Step step, String what) {
         findings.add(Finding.Kind.OPERANDS, step, step.rank, "itself", step + " " + what);
-    }
-
-    /** What the executor of Tutti's own plans relies on. */
-    private void requireRules(Step.Place place) {
-        Op op = place.op();
-        int rank = place.rank();
-        Step step = Step.data(place, Region.NONE, Region.NONE, "", false);
-        Expectation expected = Objects.requireNonNull(layout.expectation);
-        int inputs = 0;
-        for (Chunk chunk : op.sources()) {
-            requireChunk(step, chunk, rank, expected);
-            inputs += chunk.space() == Space.INPUT && chunk.rank() == rank ? 1 : 0;
-        }
-        for (Chunk chunk : op.destinations()) {
-            requireChunk(step, chunk, rank, expected);
-            if (chunk.space() == Space.INPUT) {
-                findings.rule(step, chunk.toString(), step + " writes an input, which is the caller's");
-            }
-        }
-        if (inputs > 1 && expected.purpose().isReducing()) {
-            findings.rule(step, "", step + " folds two chunks of its own input; only one is multiplied by preMulSum");
-        }
-    }
-
-    private void requireChunk(Step step, Chunk chunk, int rank, Expectation expected) {
-        if (chunk.space() == Space.SCRATCH) {
-            Chunk like = chunk.like();
-            if (like == null || like.space() == Space.SCRATCH || like.rank() != rank) {
-                findings.rule(
-                        step, chunk.toString(), step + " has scratch without a length of rank " + rank + "'s own");
-            }
-            return;
-        }
-        boolean there =
-                chunk.space() == Space.INPUT ? expected.hasInput(chunk.rank()) : expected.hasOutput(chunk.rank());
-        if (!there) {
-            findings.rule(
-                    step,
-                    chunk.toString(),
-                    step + " uses " + chunk.space() + " of rank " + chunk.rank() + ", which has none");
-        }
-    }
-
-    private void requireSameScratch(RankPlan part) {
-        RankPlan first = plan.rank(0);
-        if (part.scratchChunks() != first.scratchChunks()
-                || part.packetChunks() != first.packetChunks()
-                || part.chunksPerBlock() != first.chunksPerBlock()) {
-            findings.add(
-                    Finding.Kind.RULE,
-                    null,
-                    part.rank(),
-                    "rank 0",
-                    "rank " + part.rank() + " declares other scratch or chunks than rank 0");
-        }
-    }
-
-    /** A launch must take what it gives: counters and semaphores live on, so a surplus weakens every later launch. */
-    private void requireBalance(Step[][] threads) {
-        requireBalance(threads, Kind.SIGNAL, Kind.WAIT, counterNames);
-        requireBalance(threads, Kind.RELEASE, Kind.ACQUIRE, semaphoreNames);
-    }
-
-    private void requireBalance(Step[][] threads, Kind give, Kind take, List<String> names) {
-        int[] given = new int[names.size()];
-        int[] taken = new int[names.size()];
-        Step[] anyone = new Step[names.size()];
-        for (Step[] thread : threads) {
-            for (Step step : thread) {
-                if (step.kind == give || step.kind == take) {
-                    (step.kind == give ? given : taken)[step.id]++;
-                    anyone[step.id] = step;
-                }
-            }
-        }
-        for (int id = 0; id < given.length; id++) {
-            // Nobody ever looks at a counter without waits: a surplus there weakens nothing.
-            if (given[id] != taken[id] && taken[id] > 0) {
-                findings.add(
-                        Finding.Kind.UNBALANCED,
-                        anyone[id],
-                        anyone[id].rank,
-                        names.get(id),
-                        names.get(id) + " gets " + given[id] + " and gives " + taken[id]
-                                + " in each launch, one of them at " + anyone[id] + ": launches drift apart");
-            }
-        }
     }
 }

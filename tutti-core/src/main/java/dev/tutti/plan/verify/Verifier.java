@@ -3,9 +3,11 @@ package dev.tutti.plan.verify;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.verify.Verdict.Status;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Proves a plan right for all schedules, or says what is wrong with it.
@@ -23,6 +25,9 @@ import java.util.Set;
 public final class Verifier {
     /** Schedules tried where there is no proof. */
     private static final int TRIES = 200;
+
+    /** Plans of so many ranks are checked for several sizes at once. */
+    private static final int MOST_RANKS_AT_ONCE = 16;
 
     private Verifier() {}
 
@@ -59,27 +64,13 @@ public final class Verifier {
         Set<String> unproven = new LinkedHashSet<>();
         boolean sameBits = true;
         boolean rankOrder = true;
-        for (Layout layout : layouts) {
-            Findings found = new Findings();
-            Script script;
-            try {
-                script = Lowering.lower(plan, layout, found);
-            } catch (TooLargeException large) {
-                unproven.add("too large to prove with " + layout.label + ": " + large.getMessage());
-                continue;
-            }
-            Run run = new Run(script, true, found);
-            Replay.inTurn(run);
-            if (found.isEmpty() && !found.unproven().isEmpty()) {
-                explore(script, found);
-                if (found.isEmpty()) {
-                    notes.add("right under " + TRIES + " schedules with " + layout.label);
-                }
-            }
-            sameBits &= found.sameBits;
-            rankOrder &= found.rankOrder;
-            unproven.addAll(found.unproven());
-            for (Finding finding : Replay.finish(found, script, Interleaving.IN_TURN)) {
+        for (Iterator<Checked> all = checkEach(plan, layouts); all.hasNext() && findings.isEmpty(); ) {
+            Checked checked = all.next();
+            notes.addAll(checked.notes);
+            unproven.addAll(checked.unproven);
+            sameBits &= checked.sameBits;
+            rankOrder &= checked.rankOrder;
+            for (Finding finding : checked.findings) {
                 // A plan that computes nothing in particular must end; what else it does is for its author to know.
                 boolean grave = computes
                         || finding.kind() == Finding.Kind.DEADLOCK
@@ -90,15 +81,45 @@ public final class Verifier {
                     notes.add(finding.toString());
                 }
             }
-            if (!findings.isEmpty()) {
-                break;
-            }
         }
         if (!sameBits) {
             notes.add("ranks fold in different orders: their results may differ in the last bits");
         }
         findings.sort((a, b) -> a.kind().compareTo(b.kind()));
         return verdict(plan, layouts.size(), computes, findings, notes, unproven, sameBits, rankOrder);
+    }
+
+    /** What came of one class of sizes. */
+    private record Checked(
+            List<Finding> findings, List<String> notes, List<String> unproven, boolean sameBits, boolean rankOrder) {}
+
+    /** Sizes have nothing to do with each other. Those of small plans go side by side; of large ones, memory has room for one. */
+    private static Iterator<Checked> checkEach(Plan plan, List<Layout> layouts) {
+        Stream<Layout> stream = layouts.stream();
+        return plan.ranks() > MOST_RANKS_AT_ONCE
+                ? stream.map(layout -> check(plan, layout)).iterator()
+                : stream.parallel().map(layout -> check(plan, layout)).toList().iterator();
+    }
+
+    private static Checked check(Plan plan, Layout layout) {
+        Findings found = new Findings();
+        Script script;
+        try {
+            script = Lowering.lower(plan, layout, found);
+        } catch (TooLargeException large) {
+            String why = "too large to prove with " + layout.label + ": " + large.getMessage();
+            return new Checked(List.of(), List.of(), List.of(why), true, true);
+        }
+        List<String> notes = new ArrayList<>();
+        Replay.inTurn(new Run(script, true, found));
+        if (found.isEmpty() && !found.unproven().isEmpty()) {
+            explore(script, found);
+            if (found.isEmpty()) {
+                notes.add("right under " + TRIES + " schedules with " + layout.label);
+            }
+        }
+        List<Finding> findings = List.copyOf(Replay.finish(found, script, Interleaving.IN_TURN));
+        return new Checked(findings, notes, List.copyOf(found.unproven()), found.sameBits, found.rankOrder);
     }
 
     private static Verdict notExecutable(String reason) {
