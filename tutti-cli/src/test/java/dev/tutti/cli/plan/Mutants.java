@@ -94,26 +94,15 @@ final class Mutants {
                     .map(lane -> lane.stream()
                             .map(op -> op.loop() == null
                                     ? op
-                                    : Mutator.withLoop(
+                                    : Draft.of(
                                             op,
-                                            new Op.Loop(
+                                            draft -> draft.loop = new Op.Loop(
                                                     UNIT,
                                                     op.loop().chunks(),
                                                     op.loop().body())))
                             .toList())
                     .toList();
-            parts.add(new RankPlan(
-                    part.rank(),
-                    part.ranks(),
-                    part.inputChunks(),
-                    part.outputChunks(),
-                    part.chunksPerBlock(),
-                    part.scratchChunks(),
-                    part.packetChunks(),
-                    part.channels(),
-                    part.groups(),
-                    part.semaphores(),
-                    lanes));
+            parts.add(Mutator.part(part, part.semaphores(), lanes));
         }
         return Plan.of(plan.name(), plan.header(), plan.root(), plan.protocol(), parts);
     }

@@ -114,11 +114,8 @@ final class Mutator {
             List<Op> body = new ArrayList<>(loop.loop().body());
             body.remove(at.inner);
             body.addAll(at.inner, instead);
-            ops.set(
-                    at.index,
-                    withLoop(
-                            loop,
-                            new Op.Loop(loop.loop().unitBytes(), loop.loop().chunks(), body)));
+            Op.Loop changed = new Op.Loop(loop.loop().unitBytes(), loop.loop().chunks(), body);
+            ops.set(at.index, Draft.of(loop, draft -> draft.loop = changed));
         }
         return withLane(at.rank, at.lane, ops);
     }
@@ -130,7 +127,8 @@ final class Mutator {
         return withPart(part(part, part.semaphores(), lanes));
     }
 
-    private static RankPlan part(RankPlan part, List<Integer> semaphores, List<List<Op>> lanes) {
+    /** A rank's part with other semaphores and lanes. */
+    static RankPlan part(RankPlan part, List<Integer> semaphores, List<List<Op>> lanes) {
         return new RankPlan(
                 part.rank(),
                 part.ranks(),
@@ -160,7 +158,7 @@ final class Mutator {
         if (at.op.sources().isEmpty() && at.op.channels().size() > 1) {
             List<Integer> channels = new ArrayList<>(at.op.channels());
             channels.remove(random.nextInt(channels.size()));
-            return with(at, List.of(withChannels(at.op, channels)));
+            return with(at, List.of(Draft.of(at.op, draft -> draft.channels = channels)));
         }
         return with(at, List.of());
     }
@@ -202,12 +200,10 @@ final class Mutator {
             return null;
         }
         chunks.set(which, changed);
-        return with(
-                at,
-                List.of(
-                        source
-                                ? withOperands(at.op, chunks, at.op.destinations())
-                                : withOperands(at.op, at.op.sources(), chunks)));
+        return with(at, List.of(Draft.of(at.op, draft -> {
+            draft.sources = source ? chunks : draft.sources;
+            draft.destinations = source ? draft.destinations : chunks;
+        })));
     }
 
     private static boolean isPacket(Op op, int which, boolean source) {
@@ -271,7 +267,7 @@ final class Mutator {
             return null;
         }
         channels.set(which, id);
-        return with(at, List.of(withChannels(at.op, channels)));
+        return with(at, List.of(Draft.of(at.op, draft -> draft.channels = channels)));
     }
 
     private @Nullable Plan sources() {
@@ -296,22 +292,10 @@ final class Mutator {
                 java.util.Collections.swap(sources, 1, 2);
             }
         }
-        int position = Math.min(at.op.plainPosition(), sources.size() - 1);
-        Op op = withOperands(at.op, sources, at.op.destinations());
-        return with(
-                at,
-                List.of(new Op(
-                        op.code(),
-                        op.sources(),
-                        op.destinations(),
-                        op.channels(),
-                        op.semaphores(),
-                        op.fold(),
-                        position,
-                        op.finishes(),
-                        op.slice(),
-                        op.barrier(),
-                        op.loop())));
+        return with(at, List.of(Draft.of(at.op, draft -> {
+            draft.sources = sources;
+            draft.plainPosition = Math.min(draft.plainPosition, sources.size() - 1);
+        })));
     }
 
     private @Nullable Plan operator() {
@@ -320,21 +304,7 @@ final class Mutator {
             return null;
         }
         ReduceOp other = at.op.fold().kind() == ReduceOp.Kind.SUM ? ReduceOp.MAX : ReduceOp.SUM;
-        Op op = at.op;
-        return with(
-                at,
-                List.of(new Op(
-                        op.code(),
-                        op.sources(),
-                        op.destinations(),
-                        op.channels(),
-                        op.semaphores(),
-                        other,
-                        op.plainPosition(),
-                        op.finishes(),
-                        op.slice(),
-                        op.barrier(),
-                        op.loop())));
+        return with(at, List.of(Draft.of(at.op, draft -> draft.fold = other)));
     }
 
     private @Nullable Plan lane() {
@@ -359,21 +329,7 @@ final class Mutator {
         Op.Slice changed = random.nextBoolean()
                 ? new Op.Slice((slice.index() + 1) % slice.of(), slice.of())
                 : new Op.Slice(slice.index(), slice.of() + 1);
-        Op op = at.op;
-        return with(
-                at,
-                List.of(new Op(
-                        op.code(),
-                        op.sources(),
-                        op.destinations(),
-                        op.channels(),
-                        op.semaphores(),
-                        op.fold(),
-                        op.plainPosition(),
-                        op.finishes(),
-                        changed,
-                        op.barrier(),
-                        op.loop())));
+        return with(at, List.of(Draft.of(at.op, draft -> draft.slice = changed)));
     }
 
     private @Nullable Plan loop() {
@@ -385,7 +341,7 @@ final class Mutator {
         Op.Loop changed = random.nextBoolean()
                 ? new Op.Loop(2 * loop.unitBytes(), loop.chunks(), loop.body())
                 : new Op.Loop(loop.unitBytes(), loop.chunks() + 1, loop.body());
-        return with(at, List.of(withLoop(at.op, changed)));
+        return with(at, List.of(Draft.of(at.op, draft -> draft.loop = changed)));
     }
 
     private @Nullable Plan semaphore() {
@@ -406,22 +362,9 @@ final class Mutator {
         if (at == null) {
             return null;
         }
-        Op op = at.op;
-        int lanes = Math.max(1, op.barrier().lanes() + (random.nextBoolean() ? 1 : -1));
-        return with(
-                at,
-                List.of(new Op(
-                        op.code(),
-                        op.sources(),
-                        op.destinations(),
-                        op.channels(),
-                        op.semaphores(),
-                        op.fold(),
-                        op.plainPosition(),
-                        op.finishes(),
-                        op.slice(),
-                        new Op.Barrier(op.barrier().id(), lanes),
-                        op.loop())));
+        Op.Barrier barrier = at.op.barrier();
+        int lanes = Math.max(1, barrier.lanes() + (random.nextBoolean() ? 1 : -1));
+        return with(at, List.of(Draft.of(at.op, draft -> draft.barrier = new Op.Barrier(barrier.id(), lanes))));
     }
 
     private @Nullable Plan halves() {
@@ -444,51 +387,6 @@ final class Mutator {
                 plan.root(),
                 plan.protocol(),
                 plan.all());
-    }
-
-    private static Op withChannels(Op op, List<Integer> channels) {
-        return new Op(
-                op.code(),
-                op.sources(),
-                op.destinations(),
-                channels,
-                op.semaphores(),
-                op.fold(),
-                op.plainPosition(),
-                op.finishes(),
-                op.slice(),
-                op.barrier(),
-                op.loop());
-    }
-
-    private static Op withOperands(Op op, List<Chunk> sources, List<Chunk> destinations) {
-        return new Op(
-                op.code(),
-                sources,
-                destinations,
-                op.channels(),
-                op.semaphores(),
-                op.fold(),
-                op.plainPosition(),
-                op.finishes(),
-                op.slice(),
-                op.barrier(),
-                op.loop());
-    }
-
-    static Op withLoop(Op op, Op.Loop loop) {
-        return new Op(
-                op.code(),
-                op.sources(),
-                op.destinations(),
-                op.channels(),
-                op.semaphores(),
-                op.fold(),
-                op.plainPosition(),
-                op.finishes(),
-                op.slice(),
-                op.barrier(),
-                loop);
     }
 
     static List<Change> changes() {

@@ -92,10 +92,10 @@ public final class PlanFile {
                 throw explain(unreadable);
             } catch (StreamConstraintsException limit) {
                 throw new PlanFormatException(
-                        PlanReader.path(parser.streamReadContext()), limit.getOriginalMessage(), limit);
+                        JsonValues.path(parser.streamReadContext()), limit.getOriginalMessage(), limit);
             } catch (JacksonException broken) {
                 throw new PlanFormatException(
-                        PlanReader.path(parser.streamReadContext()),
+                        JsonValues.path(parser.streamReadContext()),
                         "not JSON: " + broken.getOriginalMessage() + " at line "
                                 + broken.getLocation().getLineNr() + ", column "
                                 + broken.getLocation().getColumnNr(),

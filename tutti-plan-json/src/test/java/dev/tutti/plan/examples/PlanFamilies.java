@@ -13,6 +13,7 @@ import dev.tutti.plan.Protocol;
 import dev.tutti.plan.Space;
 import dev.tutti.plan.language.Chunks;
 import dev.tutti.plan.language.CollectiveProgram;
+import dev.tutti.plan.language.DataSync;
 import dev.tutti.plan.language.Lanes;
 import dev.tutti.plan.language.MemoryChannel;
 import dev.tutti.plan.language.PortChannel;
@@ -44,8 +45,12 @@ final class PlanFamilies {
     }
 
     private static void meet(List<MemoryChannel> all, int lane) {
-        all.forEach(each -> each.signal(lane, BEFORE));
-        all.forEach(each -> each.await(lane, AFTER));
+        meet(all, lane, BEFORE, AFTER);
+    }
+
+    private static void meet(List<MemoryChannel> all, int lane, DataSync signals, DataSync waits) {
+        all.forEach(each -> each.signal(lane, signals));
+        all.forEach(each -> each.await(lane, waits));
     }
 
     private static void meetRelaxed(List<MemoryChannel> all, int lane) {
@@ -74,7 +79,7 @@ final class PlanFamilies {
                 for (int i = 0; i < peers.length; i++) {
                     all.get(i).put(program.rank(peers[i]).input().at(chunk), own, lane(lane));
                 }
-                meet(all, lane);
+                meet(all, lane, BEFORE, BOTH);
             }
         }
         return program.build();
@@ -150,7 +155,7 @@ final class PlanFamilies {
             MemoryChannel previous = swapped ? first : second;
             Chunks own = program.rank(rank).input();
             Chunks theirs = program.rank(after).input();
-            previous.signal(0, BOTH);
+            previous.signal(0, BEFORE);
             next.await(0, AFTER);
             next.put(scratch[after].at(rank), own.at(rank), lane(0));
             next.signal(0, BEFORE);
@@ -187,7 +192,7 @@ final class PlanFamilies {
             PortChannel previous = swapped ? first : second;
             Chunks own = program.rank(rank).input();
             Chunks theirs = program.rank(after).input();
-            previous.signal(0, BOTH);
+            previous.signal(0, BEFORE);
             next.await(0, AFTER);
             next.put(scratch[after].at(rank), own.at(rank), 0);
             next.signal(0, BEFORE);
@@ -245,7 +250,7 @@ final class PlanFamilies {
             List<MemoryChannel> all = channels(program, rank);
             int[] peers = peers(ranks, rank);
             List<Chunks> parts = new ArrayList<>();
-            meet(all, 0);
+            meet(all, 0, NONE, AFTER);
             for (int i = 0; i < peers.length; i++) {
                 all.get(i).put(scratch[peers[i]].at(rank), me.input().at(peers[i]), lane(0));
                 parts.add(scratch[rank].at(peers[i]));
