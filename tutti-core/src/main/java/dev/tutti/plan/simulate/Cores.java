@@ -97,12 +97,17 @@ final class Cores {
         blockedAt[rank] = time;
         Integer next = queue.poll();
         if (next != null) {
-            queued[next] = false;
-            for (int lane : parked[next]) {
-                events.push(Math.max(time + costs.spinNanos(), busyUntil[next]), lane);
-            }
-            parked[next] = new int[0];
+            unpark(next, time + costs.spinNanos());
         }
+    }
+
+    /** Has the lanes of a rank that waits for a core ask again. */
+    private void unpark(int rank, double time) {
+        queued[rank] = false;
+        for (int lane : parked[rank]) {
+            events.push(Math.max(time, busyUntil[rank]), lane);
+        }
+        parked[rank] = new int[0];
     }
 
     /** Takes a core that is free, or whose rank has spun long enough; else the lane waits, for the spinning to end or in the queue. */
@@ -126,6 +131,11 @@ final class Cores {
             }
             holder[found] = rank;
             coreOf[rank] = found;
+            if (queued[rank]) {
+                // One of its lanes was to ask again later than this one.
+                queue.remove(rank);
+                unpark(rank, time);
+            }
             return true;
         }
         if (soonest < Double.POSITIVE_INFINITY) {

@@ -298,8 +298,7 @@ final class Engine {
         if (timeline != null) {
             int rank = rankOf[lane];
             int op = Program.op(place);
-            timeline.add(
-                    rank, lane - firstLane[rank], op, Program.inner(place), launches.of(rank), since[lane], end);
+            timeline.add(rank, lane - firstLane[rank], op, Program.inner(place), launches.of(rank), since[lane], end);
         }
     }
 

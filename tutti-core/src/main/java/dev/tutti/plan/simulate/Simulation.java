@@ -1,10 +1,10 @@
 package dev.tutti.plan.simulate;
 
-import dev.tutti.plan.trace.Timeline;
 import dev.tutti.Collective;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanHeader;
 import dev.tutti.plan.RankPlan;
+import dev.tutti.plan.trace.Timeline;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -57,7 +57,8 @@ final class TopologyReader {
         for (int i = 0; i < levels.size() - 1; i++) {
             require(levels.get(i).size() > 0, "only the outermost level can have the size '*'");
         }
-        Costs costs = new Costs(cores, call, op, touch, switching, spin, patience, wake, read, fold, write, packet, streams, chunk);
+        Costs costs = new Costs(
+                cores, call, op, touch, switching, spin, patience, wake, read, fold, write, packet, streams, chunk);
         return new Topology(name, about, ranks, costs, levels, dimensions, hop, link);
     }
 
