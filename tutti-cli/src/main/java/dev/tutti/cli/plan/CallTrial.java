@@ -4,7 +4,6 @@ import dev.tutti.Buffer;
 import dev.tutti.Collective;
 import dev.tutti.Communicator;
 import dev.tutti.ReduceOp;
-import dev.tutti.data.DataStream;
 import dev.tutti.data.ExactData;
 import dev.tutti.plan.Plan;
 import java.lang.foreign.MemorySegment;
@@ -89,35 +88,17 @@ final class CallTrial {
         int rank = comm.rank();
         boolean root = rank == plan.root();
         return switch (collective) {
-            case ALL_REDUCE -> compare(output, data.reduced(now), 0, 0);
-            case REDUCE -> root ? compare(output, data.reduced(now), 0, 0) : null;
-            case BROADCAST -> compare(output, data.input(plan.root(), now), 0, 0);
-            case REDUCE_SCATTER -> compare(output, data.reduced(now), rank * count, 0);
-            case SCATTER -> compare(output, data.input(plan.root(), now), rank * count, 0);
-            case ALL_GATHER -> blocks(output, data, count, now, 0);
-            case GATHER -> root ? blocks(output, data, count, now, 0) : null;
-            case ALL_TO_ALL -> blocks(output, data, count, now, rank * count);
-            case SCAN -> compare(output, data.reduced(rank + 1, now), 0, 0);
-            case EXSCAN -> rank == 0 ? null : compare(output, data.reduced(rank, now), 0, 0);
+            case ALL_REDUCE -> Comparison.of(output, data.reduced(now), 0, 0);
+            case REDUCE -> root ? Comparison.of(output, data.reduced(now), 0, 0) : null;
+            case BROADCAST -> Comparison.of(output, data.input(plan.root(), now), 0, 0);
+            case REDUCE_SCATTER -> Comparison.of(output, data.reduced(now), rank * count, 0);
+            case SCATTER -> Comparison.of(output, data.input(plan.root(), now), rank * count, 0);
+            case ALL_GATHER -> Comparison.ofBlocks(output, data, comm.size(), count, now, 0);
+            case GATHER -> root ? Comparison.ofBlocks(output, data, comm.size(), count, now, 0) : null;
+            case ALL_TO_ALL -> Comparison.ofBlocks(output, data, comm.size(), count, now, rank * count);
+            case SCAN -> Comparison.of(output, data.reduced(rank + 1, now), 0, 0);
+            case EXSCAN -> rank == 0 ? null : Comparison.of(output, data.reduced(rank, now), 0, 0);
             case BARRIER -> null;
         };
-    }
-
-    private @Nullable String blocks(MemorySegment output, ExactData data, long count, long now, long from) {
-        long bytes = output.byteSize() / comm.size();
-        for (int peer = 0; peer < comm.size(); peer++) {
-            String wrong = compare(output.asSlice(peer * bytes, bytes), data.input(peer, now), from, peer * count);
-            if (wrong != null) {
-                return wrong;
-            }
-        }
-        return null;
-    }
-
-    private static @Nullable String compare(MemorySegment actual, DataStream expected, long from, long at) {
-        long wrong = expected.firstWrong(actual, from);
-        return wrong < 0
-                ? null
-                : "element " + (at + wrong) + " is wrong, with " + (expected.countWrong(actual, from) - 1) + " more";
     }
 }

@@ -22,8 +22,8 @@ record Candidate(Path file, Plan plan, List<TrialCase> cases, boolean calls) {
         // Plans of Tutti's own style rely on a communicator's executor to keep launches apart.
         boolean calls = options.calls || plan.header().style() == PlanHeader.Style.BLOCKS;
         if (calls && plan.header().collective() == null) {
-            throw new IllegalArgumentException("there is no call for '"
-                    + plan.header().purpose() + "', which --calls would need");
+            throw new IllegalArgumentException(
+                    "there is no call for '" + plan.header().purpose() + "', which --calls would need");
         }
         return new Candidate(file, plan, TrialCases.of(plan, options), calls);
     }

@@ -17,7 +17,9 @@ final class Fit {
     /** How many calls back to back are simulated, as they are measured. */
     static final int CALLS = 4;
 
-    private static final String[] NAMES = {"latency", "call", "op", "touch", "switch", "spin", "patience", "wake", "read", "fold", "write"};
+    private static final String[] NAMES = {
+        "latency", "call", "op", "touch", "switch", "spin", "patience", "wake", "read", "fold", "write"
+    };
     /** The constants from here to {@link #TIMES} matter only where ranks share cores. */
     private static final int SHARING = 4;
 

@@ -67,8 +67,9 @@ final class PlanRunCommand implements Callable<Integer> {
     @Option(
             names = "--transport",
             paramLabel = "NAME",
-            description = "threads: ranks are threads; shm: ranks are processes, the same for all plans of as many ranks "
-                    + "(threads)")
+            description =
+                    "threads: ranks are threads; shm: ranks are processes, the same for all plans of as many ranks "
+                            + "(threads)")
     String transport = "threads";
 
     @Option(
@@ -169,7 +170,8 @@ final class PlanRunCommand implements Callable<Integer> {
         }
         new ProcessTrial(options).run(candidates, (candidate, outcome) -> {
             PlanResult result = judged(candidate.file(), () -> onProcesses(candidate, outcome));
-            results[waiting.get(candidate)] = said(Objects.requireNonNull(result).after(outcome.seconds()));
+            results[waiting.get(candidate)] =
+                    said(Objects.requireNonNull(result).after(outcome.seconds()));
         });
         return List.of(results);
     }
@@ -239,8 +241,7 @@ final class PlanRunCommand implements Callable<Integer> {
         Config config = Config.fromEnvironment()
                 .with(Config.Key.TIMEOUT, options.timeout().toMillis() + "ms");
         World.local(candidate.plan().ranks()).config(config).run(comm -> {
-            String found =
-                    new CallTrial(comm, candidate.plan(), options.launches, options.seed).run(candidate.cases());
+            String found = new CallTrial(comm, candidate.plan(), options.launches, options.seed).run(candidate.cases());
             if (found != null) {
                 wrong.add(found);
             }
@@ -263,8 +264,7 @@ final class PlanRunCommand implements Callable<Integer> {
     }
 
     /** Puts what running a plan showed and what can be proven of it together. */
-    private Judgement judgement(
-            Candidate candidate, @Nullable PlanStatus failed, @Nullable String wrong, String how) {
+    private Judgement judgement(Candidate candidate, @Nullable PlanStatus failed, @Nullable String wrong, String how) {
         boolean known = Expectation.of(candidate.plan()).isKnown();
         String done = candidate.plan().ranks() + " ranks, " + candidate.cases().size() + " cases, " + options.launches
                 + " launches each" + how;

@@ -49,9 +49,9 @@ final class ProcessTrial {
     /** Runs all, and tells what came of each. */
     void run(List<Candidate> candidates, BiConsumer<Candidate, Outcome> results) {
         Map<Key, List<Candidate>> worlds = new LinkedHashMap<>();
-        candidates.forEach(each -> worlds.computeIfAbsent(
-                        new Key(each.plan().ranks(), each.calls()), absent -> new ArrayList<>())
-                .add(each));
+        candidates.forEach(
+                each -> worlds.computeIfAbsent(new Key(each.plan().ranks(), each.calls()), absent -> new ArrayList<>())
+                        .add(each));
         worlds.forEach((key, members) -> {
             List<Candidate> left = members;
             while (!left.isEmpty()) {

@@ -64,8 +64,7 @@ final class RankProcess {
     private void bare(Job job) throws IOException {
         int rank = job.process();
         try (Transport transport = open(job);
-                TrialRanks.Seat everybody =
-                        new TrialRanks.Seat(transport, 1, "trial", rank, job.processes(), JOIN)) {
+                TrialRanks.Seat everybody = new TrialRanks.Seat(transport, 1, "trial", rank, job.processes(), JOIN)) {
             TrialRanks[] ranks = new TrialRanks[1];
             Runnable meet = () -> {
                 everybody.meet();

@@ -172,8 +172,7 @@ final class Trial {
         return memories;
     }
 
-    private TrialMemory memory(
-            TrialCase each, int rank, long caseSeed, LongFunction<MemorySegment> allocate) {
+    private TrialMemory memory(TrialCase each, int rank, long caseSeed, LongFunction<MemorySegment> allocate) {
         ExactData source = data.computeIfAbsent(
                 each.type() + "/" + each.checked(),
                 absent -> each.checked() == null

@@ -2,7 +2,6 @@ package dev.tutti.cli.plan;
 
 import dev.tutti.Collective;
 import dev.tutti.ReduceOp;
-import dev.tutti.data.DataStream;
 import dev.tutti.data.ExactData;
 import dev.tutti.exec.PlanFolds;
 import dev.tutti.plan.Plan;
@@ -154,34 +153,15 @@ final class TrialMemory {
         long count = each.count();
         Collective collective = expectation.collective();
         if (collective == null) {
-            return compare(output, data.input(expectation.sender(rank), seed + launch), 0, 0);
+            return Comparison.of(output, data.input(expectation.sender(rank), seed + launch), 0, 0);
         }
         return switch (collective) {
-            case ALL_REDUCE -> compare(output, data.reduced(seed + launch), 0, 0);
-            case REDUCE_SCATTER -> compare(output, data.reduced(seed + launch), rank * count, 0);
-            case ALL_GATHER -> blocks(output, launch, 0);
-            case ALL_TO_ALL -> blocks(output, launch, rank * count);
+            case ALL_REDUCE -> Comparison.of(output, data.reduced(seed + launch), 0, 0);
+            case REDUCE_SCATTER -> Comparison.of(output, data.reduced(seed + launch), rank * count, 0);
+            case ALL_GATHER -> Comparison.ofBlocks(output, data, ranks, count, seed + launch, 0);
+            case ALL_TO_ALL -> Comparison.ofBlocks(output, data, ranks, count, seed + launch, rank * count);
             default -> throw new IllegalArgumentException("no expectation for " + collective);
         };
-    }
-
-    private @Nullable String blocks(MemorySegment output, int launch, long from) {
-        long bytes = each.blockBytes();
-        for (int peer = 0; peer < ranks; peer++) {
-            DataStream expected = data.input(peer, seed + launch);
-            String wrong = compare(output.asSlice(peer * bytes, bytes), expected, from, peer * each.count());
-            if (wrong != null) {
-                return wrong;
-            }
-        }
-        return null;
-    }
-
-    private @Nullable String compare(MemorySegment actual, DataStream expected, long from, long at) {
-        long wrong = expected.firstWrong(actual, from);
-        return wrong < 0
-                ? null
-                : "element " + (at + wrong) + " is wrong, with " + (expected.countWrong(actual, from) - 1) + " more";
     }
 
     private static boolean isPoison(MemorySegment guard) {

@@ -57,7 +57,8 @@ final class TrialRanks implements AutoCloseable {
                     asked -> Algorithms.find(asked.collective(), "one-shot", Protocol.SIMPLE)
                             .orElseThrow()
                             .plan(size, 0, 1));
-            this.exchange = new PlanExchange(execution, size, timeout.toNanos());
+            // Whoever meets waits longer than whoever is stuck, so that the one that is stuck says so.
+            this.exchange = new PlanExchange(execution, size, 2 * timeout.toNanos());
             this.call = new Call().of(Collective.BARRIER, DataType.INT8, null, 0, 0);
             this.call.timeoutNanos(timeout.toNanos());
         }

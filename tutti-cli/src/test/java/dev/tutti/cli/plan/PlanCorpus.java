@@ -138,8 +138,11 @@ final class PlanCorpus {
             System.out.printf("%nthreads %s, processes %s%n", counts(threads), counts(processes));
             for (int i = 0; i < entries.size(); i++) {
                 if (!processes.get(i).status().isGood()) {
-                    System.out.printf("%s%n  threads: %s%n  processes: %s%n", entries.get(i).file(),
-                            threads.get(i).reason(), processes.get(i).reason());
+                    System.out.printf(
+                            "%s%n  threads: %s%n  processes: %s%n",
+                            entries.get(i).file(),
+                            threads.get(i).reason(),
+                            processes.get(i).reason());
                 }
             }
             unexpected.forEach(each -> System.out.println("UNEXPECTED " + each));
