@@ -2,16 +2,12 @@ package dev.tutti.exec;
 
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
-import dev.tutti.plan.ChannelType;
-import dev.tutti.plan.Chunk;
-import dev.tutti.plan.Code;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanSizes;
 import dev.tutti.plan.RankPlan;
 import dev.tutti.plan.Space;
 import dev.tutti.spi.Allocation;
 import dev.tutti.spi.RegionLayout;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;

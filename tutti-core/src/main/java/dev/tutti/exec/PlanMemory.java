@@ -35,12 +35,7 @@ final class PlanMemory {
     private long[] packets;
     private long slotBytes;
 
-    PlanMemory(
-            Plan plan,
-            int rank,
-            Fabric fabric,
-            LongFunction<Allocation> registered,
-            PlanContext.Exchange exchange) {
+    PlanMemory(Plan plan, int rank, Fabric fabric, LongFunction<Allocation> registered, PlanContext.Exchange exchange) {
         this.plan = plan;
         this.rank = rank;
         this.fabric = fabric;

@@ -70,10 +70,14 @@ class PlanWrapTest {
         Plan plan = twoStep(size, halves);
         LocalTransport transport = new LocalTransport(size);
         CyclicBarrier allHere = new CyclicBarrier(size);
-        Ranks ranks = new Ranks(size, 16 << 10, 16 << 10, 0, call -> Algorithms.find(
-                        call.collective(), "one-shot", Protocol.SIMPLE)
-                .orElseThrow()
-                .plan(size, call.root(), 1));
+        Ranks ranks = new Ranks(
+                size,
+                16 << 10,
+                16 << 10,
+                0,
+                call -> Algorithms.find(call.collective(), "one-shot", Protocol.SIMPLE)
+                        .orElseThrow()
+                        .plan(size, call.root(), 1));
         ranks.run(rank -> {
             PlanContext context = new PlanContext(
                     plan,

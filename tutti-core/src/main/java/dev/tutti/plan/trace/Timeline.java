@@ -77,12 +77,6 @@ public final class Timeline {
      */
     public Span span(int index) {
         return new Span(
-                ranks[index],
-                lanes[index],
-                ops[index],
-                inners[index],
-                launches[index],
-                starts[index],
-                ends[index]);
+                ranks[index], lanes[index], ops[index], inners[index], launches[index], starts[index], ends[index]);
     }
 }

@@ -1,6 +1,5 @@
 package dev.tutti.plan.simulate;
 
-import dev.tutti.plan.trace.Timeline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -12,6 +11,7 @@ import dev.tutti.algorithm.Algorithms;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.Protocol;
 import dev.tutti.plan.RankBuilder;
+import dev.tutti.plan.trace.Timeline;
 import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
