@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 
 /**
  * One rank of a world of processes on one device, started by {@link ProcessesTest} or by hand with {@code TUTTI_RANK},
- * {@code TUTTI_SIZE} and {@code TUTTI_JOB}: {@code ProcessRank all|late|stuck|kill|leak|graph|mismatch}.
+ * {@code TUTTI_SIZE} and {@code TUTTI_JOB}: {@code ProcessRank all|brief|late|stuck|kill|leak|graph|mismatch|cross}.
  */
 public final class ProcessRank {
     private static final int[] COUNTS = {0, 1, 5, 1024, 33_333};
@@ -58,6 +58,8 @@ public final class ProcessRank {
             case "leak" -> leak(device, host);
             case "graph" -> graph(device, host);
             case "mismatch" -> mismatch(device, host);
+            case "cross" -> cross(device, host);
+            case "brief" -> brief(device, host);
             default -> throw new IllegalArgumentException("no mode " + mode);
         }
     }
@@ -299,6 +301,40 @@ public final class ProcessRank {
             }
         }
         works(device);
+    }
+
+    /** Ranks run different prepared calls: nobody tells on the host any more, the device finds it. */
+    private static void cross(CudaDevice device, Communicator host) {
+        try (CudaWorld world = open(device, host)) {
+            CudaCommunicator comm = world.communicator();
+            if (world.path() != CudaPath.DEVICE) {
+                System.out.println("skipped: path " + world.path() + " tells with every call");
+                return;
+            }
+            try (CudaBuffer x = comm.allocate(DataType.FLOAT32, 1000)) {
+                List<CudaPrepared> calls = List.of(
+                        comm.prepare(CudaCall.allReduce(x, x, ReduceOp.SUM)),
+                        comm.prepare(CudaCall.allReduce(x.slice(0, 100), x.slice(0, 100), ReduceOp.SUM)));
+                for (int i = 0; i < 10; i++) {
+                    calls.forEach(CudaPrepared::run);
+                }
+                expect(TuttiException.class, () -> calls.get(comm.rank() % 2).run());
+            }
+        }
+        works(device);
+    }
+
+    /** Every kernel once, for tools that make everything slow. */
+    private static void brief(CudaDevice device, Communicator host) {
+        try (CudaWorld world = open(device, host);
+                Cases cases = new Cases(device, world.communicator()::allocate, host.size(), 1003, 5)) {
+            CudaCommunicator comm = world.communicator();
+            for (Cases.Case each : cases.all()) {
+                comm.start(each.call(comm.rank())).await();
+                each.check("brief", comm.rank());
+            }
+            messages(comm, 3);
+        }
     }
 
     private static void leak(CudaDevice device, Communicator host) throws IOException {

@@ -29,7 +29,7 @@ class ProcessesTest {
     @CsvSource({"2, ''", "4, ''", "2, host", "2, staged", "3, staged"})
     void shouldWorkBetweenProcesses(int ranks, String path, @TempDir Path folder) throws Exception {
         Gpu.device();
-        run(ranks, path, folder, "all", "mismatch", "graph", "late");
+        run(ranks, path, folder, "all", "mismatch", "cross", "graph", "late");
     }
 
     @Test
