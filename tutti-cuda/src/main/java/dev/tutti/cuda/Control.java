@@ -12,8 +12,7 @@ import java.util.List;
  * The counters by which kernels of several processes meet. On the device, in memory that the others map:
  *
  * <pre>
- *   0        a line of 128 bytes for each rank: that rank writes words 0 (it has come, and to what) and
- *            1 (it has left), this one word 8 (how often they have met)
+ *   0        a line of 128 bytes for each rank: that rank writes words 0 to 3, this one words 8 to 10
  *   12288    for each rank the address here of its line for this rank
  *   13056    blocks of the running launch that have ended
  *   13120    a number by which others see that they have mapped the right memory

@@ -83,7 +83,10 @@ final class Fused implements AutoCloseable {
     /** Compiles and loads what a call needs, which must not happen while others wait on the device. */
     static long load(CudaDevice device, CudaCall call, int ranks, Map<String, String> functions, int apart) {
         Fused fused = new Fused(device, null);
-        return switch (Objects.requireNonNullElse(call.collective, Collective.BARRIER)) {
+        if (call.collective == null) {
+            return fused.kernels.copies(apart).function("copy_messages");
+        }
+        return switch (call.collective) {
             case ALL_REDUCE, REDUCE ->
                 fused.module(call, ranks, functions, apart).function("fused_reduce");
             case REDUCE_SCATTER -> fused.module(call, ranks, functions, apart).function("fused_reduce_scatter");
@@ -328,7 +331,7 @@ final class Fused implements AutoCloseable {
                 args.set(LONG, (long) i * TASK_BYTES + 16, copy.bytes());
                 longest = Math.max(longest, copy.bytes());
             }
-            add(kernels.copies(apart()).function("copy_tasks"), args, longest, some.size());
+            add(kernels.copies(apart()).function(copying()), args, longest, some.size());
         }
     }
 
@@ -350,7 +353,7 @@ final class Fused implements AutoCloseable {
     private void meetAtLeast() {
         if (part != null && steps.isEmpty()) {
             MemorySegment nothing = Arena.ofAuto().allocate((long) MOST_TASKS * TASK_BYTES, 16);
-            add(kernels.copies(apart()).function("copy_tasks"), nothing, 0, 1);
+            add(kernels.copies(apart()).function(copying()), nothing, 0, 1);
         }
     }
 
@@ -367,6 +370,10 @@ final class Fused implements AutoCloseable {
         tables.add(table);
         table.copyFrom(memory);
         return table.pointer();
+    }
+
+    private String copying() {
+        return part != null && part.isMessages() ? "copy_messages" : "copy_tasks";
     }
 
     private int apart() {

@@ -3,6 +3,7 @@ package dev.tutti.cuda;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What differs when the ranks of a launch are processes: each launches its part of the grid, and they meet before they touch each
@@ -12,7 +13,7 @@ final class Part {
     /** Ranks that a meeting has room for. */
     static final int MOST_RANKS = 96;
 
-    /** Messages between two ranks in one launch. */
+    /** Messages from one rank to another in one launch. */
     static final int MOST_TIMES = 255;
 
     static final int MEETING_BYTES = 72 + MOST_RANKS;
@@ -20,7 +21,7 @@ final class Part {
     private static final int LARGE_THREADS = 512;
     private static final int SMALL_THREADS = 128;
     private static final int VECTOR_BYTES = 16;
-    private static final int ONE_BLOCK_VECTORS = Integer.getInteger("tutti.cuda.single", 1024);
+    private static final int ONE_BLOCK_VECTORS = 1024;
     private static final int TIMES = 72;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -37,14 +38,16 @@ final class Part {
     private final int delays;
     private final long called;
     private final int apart;
+    private final byte @Nullable [] receives;
 
     /**
      * Makes a part.
      *
      * @param blocks that this rank may have waiting on the device at once
-     * @param times how often each rank is met; 0 for ranks that this launch has no business with
+     * @param times for each rank 1 if it is met, else 0; for messages how many are sent to each
      * @param delays a seed for delays on the device, 0 for none
      * @param called what ranks that meet must agree on; 0 for nothing
+     * @param receives for messages: how many are received of each rank; else null
      * @param apart whether they share a device, as {@link dev.tutti.cuda.kernel.KernelSet} says it
      */
     Part(
@@ -56,6 +59,7 @@ final class Part {
             long patienceNanos,
             int delays,
             long called,
+            byte @Nullable [] receives,
             int apart) {
         this.place = place;
         this.part = part;
@@ -65,7 +69,12 @@ final class Part {
         this.patienceNanos = patienceNanos;
         this.delays = delays;
         this.called = called;
+        this.receives = receives == null ? null : receives.clone();
         this.apart = apart;
+    }
+
+    boolean isMessages() {
+        return receives != null;
     }
 
     int apart() {
@@ -85,7 +94,8 @@ final class Part {
             most = 1;
         }
         long needed = (vectors + (long) threads * parts - 1) / ((long) threads * parts);
-        MemorySegment all = Arena.ofAuto().allocate(args.byteSize() + MEETING_BYTES, 16);
+        long tail = MEETING_BYTES + (receives == null ? 0 : MOST_RANKS);
+        MemorySegment all = Arena.ofAuto().allocate(args.byteSize() + tail, 16);
         all.copyFrom(args);
         write(all.asSlice(args.byteSize()), rows, columns);
         return new Step(function, (int) Math.min(needed, most), y, z, threads, all);
@@ -105,5 +115,8 @@ final class Part {
         meeting.set(INT, 64, times.length);
         meeting.set(INT, 68, delays);
         MemorySegment.copy(times, 0, meeting, ValueLayout.JAVA_BYTE, TIMES, times.length);
+        if (receives != null) {
+            MemorySegment.copy(receives, 0, meeting, ValueLayout.JAVA_BYTE, MEETING_BYTES, receives.length);
+        }
     }
 }

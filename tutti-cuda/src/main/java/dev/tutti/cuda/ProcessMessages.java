@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Sends and receives between ranks that map each other's memory. Both ends tell each other on the host where their memory is; the
- * receiver copies. Messages that are made together are one launch.
+ * Sends and receives between ranks that map each other's memory. The sender tells the receiver on the host where its memory is; the
+ * receiver copies. Messages that are made together are one launch, whatever the other ends make of them.
  */
 final class ProcessMessages {
     private static final int MOST_RECEIVES = 128;
@@ -23,9 +23,8 @@ final class ProcessMessages {
     private static final int COUNT = 1;
     private static final int HANDLE = 2;
     private static final int WORDS = HANDLE + Handle.WORDS;
-    private static final int SENDER = 0;
-    private static final int RECEIVER = 1;
-    private static final int TAKEN = 2;
+    private static final int NOTE = 0;
+    private static final int TAKEN = 1;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     private final Processes processes;
@@ -44,23 +43,19 @@ final class ProcessMessages {
 
     /** Puts all of them into the stream. */
     void run(List<CudaCall> calls, CudaStream on) {
+        requireFew(calls);
         boolean onHost = processes.path() == CudaPath.HOST;
         List<Fused.Copy> copies = new ArrayList<>();
         List<CudaCall> others = toSelf(calls, copies);
-        byte[] times = times(others);
         List<CudaBuffer> rooms = new ArrayList<>();
         try (Arena arena = Arena.ofShared()) {
-            MemorySegment[] theirs = tell(others, rooms, on, arena);
-            for (int i = 0; i < others.size(); i++) {
-                CudaCall call = others.get(i);
-                requireFit(call, theirs[i]);
+            tell(others, rooms, on, arena);
+            for (CudaCall call : others) {
                 if (!call.sends) {
-                    long from = imports.pointer(call.root, theirs[i], 8L * HANDLE);
-                    CudaBuffer out = Objects.requireNonNull(call.out);
-                    copies.add(new Fused.Copy(from, out.pointer(), out.bytes()));
+                    copies.add(hear(call, arena));
                 }
             }
-            Part part = processes.meeting(onHost ? new byte[times.length] : times);
+            Part part = processes.messages(counted(others, true), counted(others, false));
             Fused.copies(world.device(), copies, part).launch(on.handle());
             if (onHost) {
                 processes.drain(on, calls.getFirst());
@@ -102,34 +97,38 @@ final class ProcessMessages {
         return others;
     }
 
-    private byte[] times(List<CudaCall> calls) {
-        int[] counted = new int[host.size()];
-        int receives = 0;
+    /** Refuses more than fits one launch: several launches of one group might wait for each other. */
+    private void requireFew(List<CudaCall> calls) {
+        if (calls.stream().filter(call -> !call.sends).count() > MOST_RECEIVES) {
+            throw new IllegalArgumentException(
+                    "a group may have " + MOST_RECEIVES + " receives, not more: make several groups");
+        }
+        int[] sends = new int[host.size()];
         for (CudaCall call : calls) {
-            counted[call.root]++;
-            receives += call.sends ? 0 : 1;
-        }
-        byte[] times = new byte[counted.length];
-        for (int rank = 0; rank < times.length; rank++) {
-            if (counted[rank] > Part.MOST_TIMES || receives > MOST_RECEIVES) {
-                throw new IllegalArgumentException("a group may have " + MOST_RECEIVES + " receives and "
-                        + Part.MOST_TIMES + " messages between two ranks: make several groups");
+            if (call.sends && ++sends[call.root] > Part.MOST_TIMES) {
+                throw new IllegalArgumentException("a group may have " + Part.MOST_TIMES
+                        + " messages to one rank, not more: " + "make several groups");
             }
-            times[rank] = (byte) counted[rank];
         }
-        return times;
     }
 
-    /** Tells the other ends of these, and gives what they told. */
-    private MemorySegment[] tell(List<CudaCall> calls, List<CudaBuffer> rooms, CudaStream on, Arena arena) {
-        MemorySegment[] theirs = new MemorySegment[calls.size()];
+    /** How many messages there are to, or from, each rank. */
+    private byte[] counted(List<CudaCall> calls, boolean sends) {
+        byte[] counts = new byte[host.size()];
+        calls.stream().filter(call -> call.sends == sends).forEach(call -> counts[call.root]++);
+        return counts;
+    }
+
+    /** Tells the receivers what is sent, and where it is. */
+    private void tell(List<CudaCall> calls, List<CudaBuffer> rooms, CudaStream on, Arena arena) {
+        List<CudaCall> sends = calls.stream().filter(call -> call.sends).toList();
         List<MemorySegment> notes = new ArrayList<>();
-        for (CudaCall call : calls) {
+        for (CudaCall call : sends) {
             MemorySegment note = arena.allocate(8L * WORDS, 8);
-            CudaBuffer buffer = Objects.requireNonNull(call.sends ? call.in : call.out);
+            CudaBuffer buffer = Objects.requireNonNull(call.in);
             note.set(LONG, 8L * TYPE, call.type.number());
             note.set(LONG, 8L * COUNT, buffer.count());
-            if (call.sends && buffer.bytes() > 0) {
+            if (buffer.bytes() > 0) {
                 reachable(buffer, rooms, on, note);
             }
             notes.add(note);
@@ -138,18 +137,26 @@ final class ProcessMessages {
             processes.drain(on, calls.getFirst());
         }
         List<Work> sent = new ArrayList<>();
-        for (int i = 0; i < calls.size(); i++) {
-            CudaCall call = calls.get(i);
-            sent.add(
-                    host.sendAsync(Buffer.of(notes.get(i), DataType.INT64), call.root, call.sends ? SENDER : RECEIVER));
-        }
-        for (int i = 0; i < calls.size(); i++) {
-            CudaCall call = calls.get(i);
-            theirs[i] = arena.allocate(8L * WORDS, 8);
-            host.recv(Buffer.of(theirs[i], DataType.INT64), call.root, call.sends ? RECEIVER : SENDER);
+        for (int i = 0; i < sends.size(); i++) {
+            sent.add(host.sendAsync(Buffer.of(notes.get(i), DataType.INT64), sends.get(i).root, NOTE));
         }
         sent.forEach(Work::await);
-        return theirs;
+    }
+
+    /** What to copy for a receive, once its sender has told. */
+    private Fused.Copy hear(CudaCall call, Arena arena) {
+        MemorySegment note = arena.allocate(8L * WORDS, 8);
+        host.recv(Buffer.of(note, DataType.INT64), call.root, NOTE);
+        CudaBuffer out = Objects.requireNonNull(call.out);
+        long type = note.get(LONG, 8L * TYPE);
+        long count = note.get(LONG, 8L * COUNT);
+        if (type != call.type.number() || count != out.count()) {
+            throw new MismatchException(
+                    "rank " + host.rank() + "'s " + call + ": rank " + call.root + " sends " + count + " "
+                            + named(type),
+                    null);
+        }
+        return new Fused.Copy(imports.pointer(call.root, note, 8L * HANDLE), out.pointer(), out.bytes());
     }
 
     /** Memory that the receiver cannot map goes through memory that it can. */
@@ -163,18 +170,6 @@ final class ProcessMessages {
             handle = Objects.requireNonNull(exports.of(mapped));
         }
         handle.write(note, 8L * HANDLE, mapped.pointer());
-    }
-
-    private void requireFit(CudaCall call, MemorySegment other) {
-        CudaBuffer mine = Objects.requireNonNull(call.sends ? call.in : call.out);
-        long type = other.get(LONG, 8L * TYPE);
-        long count = other.get(LONG, 8L * COUNT);
-        if (type != call.type.number() || count != mine.count()) {
-            throw new MismatchException(
-                    "rank " + host.rank() + "'s " + call + ": rank " + call.root
-                            + (call.sends ? " receives " : " sends ") + count + " " + named(type),
-                    null);
-        }
     }
 
     private static String named(long number) {

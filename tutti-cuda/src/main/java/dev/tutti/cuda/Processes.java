@@ -210,12 +210,24 @@ final class Processes implements Distant {
         byte[] times = path == CudaPath.DEVICE ? everybody : new byte[host.size()];
         long called = Signature.mix(call.meta() ^ Signature.mix(call.count ^ Signature.mix(call.extra)));
         return new Part(
-                control.place(), rank(), host.size(), blocks, times, world.timeoutNanos(), seed(), called, apart);
+                control.place(), rank(), host.size(), blocks, times, world.timeoutNanos(), seed(), called, null, apart);
     }
 
-    /** A launch that meets some ranks some times and does all of its work by itself. */
-    Part meeting(byte[] times) {
-        return new Part(control.place(), 0, 1, blocks, times, world.timeoutNanos(), seed(), 0, apart);
+    /** A launch for messages, which this rank makes by itself; on the path of the host nothing is waited for. */
+    Part messages(byte[] sends, byte[] receives) {
+        boolean waits = path == CudaPath.DEVICE;
+        byte[] nothing = new byte[host.size()];
+        return new Part(
+                control.place(),
+                0,
+                1,
+                blocks,
+                waits ? sends : nothing,
+                world.timeoutNanos(),
+                seed(),
+                0,
+                waits ? receives : nothing,
+                apart);
     }
 
     private int seed() {

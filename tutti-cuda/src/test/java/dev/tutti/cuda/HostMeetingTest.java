@@ -56,7 +56,7 @@ class HostMeetingTest {
             byte[] times = new byte[ranks];
             java.util.Arrays.fill(times, (byte) 1);
             times[rank] = 0;
-            return new Part(places[rank], rank, ranks, BLOCKS, times, patienceNanos, delays, 77, 1);
+            return new Part(places[rank], rank, ranks, BLOCKS, times, patienceNanos, delays, 77, null, 1);
         }
     }
 
@@ -160,7 +160,7 @@ class HostMeetingTest {
                     folder,
                     "copy.cu",
                     playing("copy_exchange", "Exchange")
-                            + playing("copy_tasks", "Tasks")
+                            + playing("copy_messages", "Messages")
                             + playing("copy_spread", "Spread"),
                     List.of("APART=1"),
                     arena);
@@ -204,30 +204,33 @@ class HostMeetingTest {
 
     /** Two messages that one end makes together and the other apart. */
     private static void messages(SymbolLookup library, Arena arena) throws InterruptedException {
-        int size = size(library, "copy_tasks", arena);
-        assertThat(size).isEqualTo(24 * 128 + Part.MEETING_BYTES);
-        MethodHandle tasks = HostCompiler.player(library, "play_copy_tasks");
+        int size = size(library, "copy_messages", arena);
+        int meeting = 24 * 128;
+        assertThat(size).isEqualTo(meeting + Part.MEETING_BYTES + Part.MOST_RANKS);
+        MethodHandle player = HostCompiler.player(library, "play_copy_messages");
         Counters counters = new Counters(2, arena);
-        MemorySegment from = arena.allocate(16, 8);
-        MemorySegment to = arena.allocate(16, 8);
-        from.set(LONG, 0, 11);
-        from.set(LONG, 8, 22);
-        MemorySegment sends = arena.allocate(size, 64);
-        new Part(counters.places[0], 0, 1, BLOCKS, new byte[] {0, 2}, Long.MAX_VALUE, 3, 0, 1)
-                .write(sends.asSlice(size - Part.MEETING_BYTES), 1, 1);
-        Thread sender = Thread.ofPlatform().start(() -> HostCompiler.call(tasks, sends, 1, 1, 1, 1));
-        for (int i = 0; i < 2; i++) {
-            MemorySegment receives = arena.allocate(size, 64);
-            receives.set(LONG, 0, from.address() + 8L * i);
-            receives.set(LONG, 8, to.address() + 8L * i);
-            receives.set(LONG, 16, 8);
-            new Part(counters.places[1], 0, 1, BLOCKS, new byte[] {1, 0}, Long.MAX_VALUE, 3, 0, 1)
-                    .write(receives.asSlice(size - Part.MEETING_BYTES), 1, 1);
-            HostCompiler.call(tasks, receives, 1, 1, 1, 2);
+        for (int round = 1; round <= 3; round++) {
+            MemorySegment from = arena.allocate(16, 8);
+            MemorySegment to = arena.allocate(16, 8);
+            from.set(LONG, 0, 11 * round);
+            from.set(LONG, 8, 22 * round);
+            MemorySegment sends = arena.allocate(size, 64);
+            new Part(counters.places[0], 0, 1, BLOCKS, new byte[] {0, 2}, Long.MAX_VALUE, 3, 0, new byte[2], 1)
+                    .write(sends.asSlice(meeting), 1, 1);
+            Thread sender = Thread.ofPlatform().start(() -> HostCompiler.call(player, sends, 1, 1, 1, 1));
+            for (int i = 0; i < 2; i++) {
+                MemorySegment receives = arena.allocate(size, 64);
+                receives.set(LONG, 0, from.address() + 8L * i);
+                receives.set(LONG, 8, to.address() + 8L * i);
+                receives.set(LONG, 16, 8);
+                new Part(counters.places[1], 0, 1, BLOCKS, new byte[2], Long.MAX_VALUE, 3, 0, new byte[] {1, 0}, 1)
+                        .write(receives.asSlice(meeting), 1, 1);
+                HostCompiler.call(player, receives, 1, 1, 1, 2);
+            }
+            sender.join();
+            assertThat(to.get(LONG, 0)).isEqualTo(11 * round);
+            assertThat(to.get(LONG, 8)).isEqualTo(22 * round);
         }
-        sender.join();
-        assertThat(to.get(LONG, 0)).isEqualTo(11);
-        assertThat(to.get(LONG, 8)).isEqualTo(22);
     }
 
     @Test
@@ -253,7 +256,7 @@ class HostMeetingTest {
             Counters apart = new Counters(2, arena);
             for (int rank = 0; rank < 2; rank++) {
                 byte[] times = {(byte) rank, (byte) (1 - rank)};
-                new Part(apart.places[rank], rank, 2, BLOCKS, times, Long.MAX_VALUE, 0, 5 + rank, 1)
+                new Part(apart.places[rank], rank, 2, BLOCKS, times, Long.MAX_VALUE, 0, 5 + rank, null, 1)
                         .write(args.asSlice((long) size * rank + size - Part.MEETING_BYTES), 1, 1);
             }
             HostCompiler.call(tasks, args, 2, 1, 1, BLOCKS);

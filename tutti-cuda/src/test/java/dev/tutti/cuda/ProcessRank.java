@@ -100,6 +100,7 @@ public final class ProcessRank {
                 }
             }
             messages(comm, 1000);
+            apart(comm);
             repeated(comm, 0);
             Distant distant = java.util.Objects.requireNonNull(world.distant());
             for (int seed = 1; seed <= 5; seed++) {
@@ -184,6 +185,26 @@ public final class ProcessRank {
                     comm.send(mine, next).await();
                 }
                 check(slot, comm, 1, length, seed, before);
+            }
+        }
+    }
+
+    /** What one end makes together the other makes one by one. */
+    private static void apart(CudaCommunicator comm) {
+        int length = 3000;
+        try (CudaBuffer x = comm.allocate(DataType.INT32, 3 * length)) {
+            if (comm.rank() == 0 && comm.size() > 1) {
+                x.copyFrom(new Random(1).ints(3 * length).toArray(), comm.stream());
+                try (CudaGroup group = comm.world().group()) {
+                    for (int i = 0; i < 3; i++) {
+                        group.add(comm, CudaCall.send(x.slice((long) i * length, length), 1));
+                    }
+                }
+            } else if (comm.rank() == 1) {
+                for (int i = 0; i < 3; i++) {
+                    comm.receive(x.slice((long) i * length, length), 0).await();
+                }
+                check(x, comm, 1, 3 * length, 1, 0);
             }
         }
     }

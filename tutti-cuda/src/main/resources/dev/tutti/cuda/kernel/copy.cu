@@ -268,5 +268,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_tasks(const GRID_C
   LEAVE(args)
 }
 
+#if APART
+struct Messages {
+  Task task[MOST_TASKS];
+  Meeting meeting;
+  u8 receives[MOST_MEETING];
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_messages(const GRID_CONSTANT Messages args) {
+  if (!await_senders(args.meeting, args.receives)) return;
+  EACH_ROW(args, row) copy(PART(args), args.task[row]);
+  tell_senders(args.meeting, args.receives);
+}
+#endif
+
 // What a launch costs when there is nothing to do; for measuring.
 extern "C" __global__ void copy_nothing() {}

@@ -42,7 +42,11 @@ struct Part {
 #define LINE 16
 #define CAME 0     // how often, and in the low bits what was called
 #define LEFT 1
-#define MET 8
+#define SENT 2     // messages that are ready
+#define TAKEN 3    // messages that were fetched
+#define MET 8      // this rank's own: how often they met
+#define MY_SENT 9
+#define MY_TAKEN 10
 #define CALL_BITS 24
 
 // Words of 4 bytes at the host's.
@@ -64,7 +68,7 @@ struct Meeting {
   u32 rows, columns;
   u32 ranks;
   u32 delays;           // not 0: wait a little here and there, differently for each seed
-  u8 times[MOST_MEETING];  // how often this launch meets each rank; several messages may be one launch
+  u8 times[MOST_MEETING];  // whether this launch meets each rank; for messages, how many it sends to each
 };
 
 #ifndef TUTTI_HOST
@@ -140,20 +144,24 @@ DEVICE bool arrive(const Meeting& m) {
   return !failed;
 }
 
+// Whether all other blocks of this launch have ended their work, which whoever hears of it from here sees.
+DEVICE bool is_last_block(const Meeting& m) {
+  any_of_block(false);
+  u32 blocks = gridDim.x * gridDim.y * gridDim.z;
+  if (blocks == 1) return true;
+  bool last = false;
+  if (threadIdx.x == 0) {
+    fence_for_peers();
+    last = add_one(m.ended) == blocks - 1;
+    fence_for_peers();
+  }
+  return any_of_block(last);
+}
+
 // The last block says that this rank's part is done, and waits until those of all others are.
 DEVICE void leave(const Meeting& m) {
   delayed(m, 3);
-  any_of_block(false);
-  u32 blocks = gridDim.x * gridDim.y * gridDim.z;
-  if (blocks > 1) {
-    bool last = false;
-    if (threadIdx.x == 0) {
-      fence_for_peers();
-      last = add_one(m.ended) == blocks - 1;
-      fence_for_peers();
-    }
-    if (!any_of_block(last)) return;
-  }
+  if (!is_last_block(m)) return;
   for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x)
     if (m.times[r]) store_to_peer(m.others[r] + LEFT, m.lines[r * LINE + MET] + m.times[r]);
   for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) {
@@ -161,7 +169,40 @@ DEVICE void leave(const Meeting& m) {
     u64 wanted = line[MET] + m.times[r];
     if (m.times[r] && await_word(m, r, line + LEFT, wanted, NOT_LEFT)) line[MET] = wanted;
   }
-  if (blocks > 1 && threadIdx.x == 0) *m.ended = 0;
+  if (threadIdx.x == 0) *m.ended = 0;
+}
+
+// ---- messages: whoever sends says that it is ready, and waits until it was fetched; whoever receives waits, fetches, and says so.
+// What one end makes together the other may make one by one. ----
+
+DEVICE bool await_senders(const Meeting& m, const u8* receives) {
+  delayed(m, 1);
+  bool failed = false;
+  if (block_number() == 0)
+    for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x)
+      if (m.times[r]) store_to_peer(m.others[r] + SENT, m.lines[r * LINE + MY_SENT] + m.times[r]);
+  for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) {
+    u64* line = m.lines + r * LINE;
+    if (receives[r] && !await_word(m, r, line + SENT, line[MY_TAKEN] + receives[r], NOT_COME)) failed = true;
+  }
+  failed = any_of_block(failed);
+  delayed(m, 2);
+  return !failed;
+}
+
+DEVICE void tell_senders(const Meeting& m, const u8* receives) {
+  delayed(m, 3);
+  if (!is_last_block(m)) return;
+  for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) {
+    u64* line = m.lines + r * LINE;
+    if (receives[r]) store_to_peer(m.others[r] + TAKEN, line[MY_TAKEN] += receives[r]);
+  }
+  for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) {
+    u64* line = m.lines + r * LINE;
+    u64 wanted = line[MY_SENT] + m.times[r];
+    if (m.times[r] && await_word(m, r, line + TAKEN, wanted, NOT_LEFT)) line[MY_SENT] = wanted;
+  }
+  if (threadIdx.x == 0) *m.ended = 0;
 }
 
 #endif
