@@ -24,14 +24,23 @@ final class FullMatrix {
     private final Random random;
     private final Sampler sampler;
     private final int[] cells;
+    private final int first;
+    private final int end;
     private final Map<Axis, Set<Object>> seen = new EnumMap<>(Axis.class);
 
-    FullMatrix(long seed) {
+    /**
+     * A part of them: with the same seed, the parts together are the whole.
+     *
+     * @param part 1 to {@code parts}
+     */
+    FullMatrix(long seed, int part, int parts) {
         this.seed = seed;
         this.random = new Random(seed);
         this.sampler = new Sampler(seed);
         this.cells = existing();
         shuffle();
+        this.first = (int) ((part - 1L) * cells.length / parts);
+        this.end = (int) ((long) part * cells.length / parts);
     }
 
     private static int[] existing() {
@@ -83,21 +92,22 @@ final class FullMatrix {
 
     /** Runs and prints; returns what went wrong. */
     List<MatrixRun.Failure> run(double minutes) {
-        Sampler.Sample sample = sampler.pairs();
+        // What all pairs need comes with the first part.
+        List<Cell> pairs = first == 0 ? sampler.pairs().cells() : List.of();
         System.out.printf(
-                "matrix: seed %d, %,d cells for all pairs of values, then %,d, at most %s minutes%n",
-                seed, sample.cells().size(), cells.length, minutes);
+                "matrix: seed %d, %,d cells for all pairs of values, then %,d to %,d of %,d, at most %s minutes%n",
+                seed, pairs.size(), first + 1, end, cells.length, minutes);
         long start = System.nanoTime();
         MatrixRun run = new MatrixRun(start + (long) (minutes * TimeUnit.MINUTES.toNanos(1)));
-        note(run.run(sample.cells()));
+        note(run.run(pairs));
         int sampled = run.done();
         // Cells that share a world run faster, cells of many worlds cover more: the less time there is, the fewer at
         // once.
         int batch = (int) Math.clamp(minutes * LEAST_BATCH, LEAST_BATCH, MOST_BATCH);
-        boolean more = sampled == sample.cells().size();
-        for (int next = 0; more && next < cells.length && run.failures().size() < MOST_FAILURES; next += batch) {
+        boolean more = sampled == pairs.size();
+        for (int next = first; more && next < end && run.failures().size() < MOST_FAILURES; next += batch) {
             List<Cell> drawn = new ArrayList<>();
-            for (int i = next; i < Math.min(cells.length, next + batch); i++) {
+            for (int i = next; i < Math.min(end, next + batch); i++) {
                 drawn.add(Sampler.cell(sampler.any(point(cells[i])), random.nextInt(1 << 20)));
             }
             List<Cell> ran = run.run(drawn);

@@ -43,7 +43,9 @@ class MatrixTest {
     @EnabledIfSystemProperty(named = "tutti.matrix.minutes", matches = "[0-9.]+")
     void shouldGiveExactResultsWhenAllCellsAreRun() {
         double minutes = Double.parseDouble(System.getProperty("tutti.matrix.minutes"));
-        assertThat(new FullMatrix(seed).run(minutes).stream().limit(20))
+        String[] part = System.getProperty("tutti.matrix.part", "1/1").split("/");
+        FullMatrix matrix = new FullMatrix(seed, Integer.parseInt(part[0]), Integer.parseInt(part[1]));
+        assertThat(matrix.run(minutes).stream().limit(20))
                 .as("-Dtutti.seed=" + seed)
                 .isEmpty();
     }
