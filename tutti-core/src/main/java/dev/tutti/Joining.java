@@ -110,13 +110,15 @@ public final class Joining {
      *     join, or do not fit: other versions, settings, users or hosts
      */
     public World open() {
-        Rehearsal.ensure();
         Algorithms.requireKnown(config.text(Config.Key.ALGO), config.text(Config.Key.PROTO));
         Starter.watch(job.starter());
         int cores = Runtime.getRuntime().availableProcessors();
         if (job.processes() == 1) {
+            Rehearsal.await(() -> false);
             return new World(ranks, name, config, new LocalTransport(ranks), Peers.none(ranks), cores);
         }
+        // Beside the meeting and not before it: whoever rehearses is nobody's peer yet, and does not notice one's end.
+        Rehearsal.begin();
         Map<String, String> same = new TreeMap<>();
         SAME_EVERYWHERE.forEach(key -> same.put(key.variable(), config.text(key)));
         Duration timeout = config.duration(Config.Key.JOIN_TIMEOUT);
@@ -146,6 +148,7 @@ public final class Joining {
         int cores = Integer.parseInt(joined.cards().getFirst().facts().getOrDefault("cores", "1"));
         World world = new World(joined.size(), name, config, transport, peers, cores);
         world.watchPeers();
+        Rehearsal.await(world::hasLostPeer);
         return world;
     }
 

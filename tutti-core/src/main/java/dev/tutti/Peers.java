@@ -88,6 +88,11 @@ final class Peers implements AutoCloseable {
         return ended.get(rank);
     }
 
+    /** Whether the end of any process is known. */
+    boolean hasEnded() {
+        return !ended.isEmpty();
+    }
+
     @Override
     public void close() {
         watches.forEach(Watcher.Watch::close);

@@ -1,10 +1,14 @@
 package dev.tutti;
 
 import dev.tutti.reduce.Kernels;
+import dev.tutti.transport.local.LocalTransport;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Two ranks that play through the common kinds of calls once, before the first world of a process begins. Otherwise the first
@@ -13,20 +17,41 @@ import java.util.concurrent.locks.LockSupport;
 final class Rehearsal {
     private static final long LATE_NANOS = 3_000_000;
 
-    private static boolean done;
+    private static final long LOOK_MILLIS = 10;
+
+    private static @Nullable Thread thread;
 
     private Rehearsal() {}
 
-    /** Rehearses, the first time. */
-    static synchronized void ensure() {
-        if (done) {
-            return;
+    /** Starts rehearsing, the first time. */
+    static synchronized Thread begin() {
+        if (thread == null) {
+            thread = Thread.ofPlatform().daemon().name("tutti-rehearsal").start(Rehearsal::rehearse);
         }
-        done = true;
+        return thread;
+    }
+
+    /** Rehearses, the first time, and returns when that is done; or when it is in vain, which is looked at now and then. */
+    static void await(BooleanSupplier inVain) {
+        Thread rehearsing = begin();
+        try {
+            while (!rehearsing.join(Duration.ofMillis(LOOK_MILLIS)) && !inVain.getAsBoolean()) {
+                // Looked; on with it.
+            }
+        } catch (InterruptedException interrupted) {
+            // Whoever interrupts wants to be rid of a call that is still to come: that one notices.
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void rehearse() {
         Kernels.prepare();
         Kernels.countUse(false);
-        try {
-            new World.Local(2, "rehearsal", Config.from(Map.of()), false).start(Rehearsal::play);
+        // All processes of a job rehearse at the same time: whoever spins here takes the core from another.
+        int cores = Runtime.getRuntime().availableProcessors();
+        LocalTransport transport = LocalTransport.yielding();
+        try (World world = new World(2, "rehearsal", Config.from(Map.of()), transport, Peers.none(2), cores)) {
+            new LocalRun<>(world, Rehearsal::play, false).await();
         } catch (RuntimeException unexpected) {
             // What is broken will be reported to whoever uses it; a rehearsal is only about time.
             System.getLogger("dev.tutti").log(Level.DEBUG, "rehearsal failed", unexpected);

@@ -230,6 +230,11 @@ public final class World implements AutoCloseable {
         }
     }
 
+    /** Whether the process of some rank has ended. */
+    boolean hasLostPeer() {
+        return peers.hasEnded();
+    }
+
     void watchPeers() {
         peers.watch(this::peerEnded);
     }
@@ -312,11 +317,7 @@ public final class World implements AutoCloseable {
          * @return the world; {@link World#communicator} gives each rank's part
          */
         public World open() {
-            Rehearsal.ensure();
-            return unrehearsed();
-        }
-
-        private World unrehearsed() {
+            Rehearsal.await(() -> false);
             Algorithms.requireKnown(config.text(Config.Key.ALGO), config.text(Config.Key.PROTO));
             int cores = Runtime.getRuntime().availableProcessors();
             return new World(ranks, name, config, new LocalTransport(ranks), Peers.none(ranks), cores);
@@ -351,12 +352,7 @@ public final class World implements AutoCloseable {
          * @return the ranks' results, in rank order
          */
         public <T> List<T> call(RankBody.Returning<T> body) {
-            Rehearsal.ensure();
-            return start(body);
-        }
-
-        <T> List<T> start(RankBody.Returning<T> body) {
-            try (World world = unrehearsed()) {
+            try (World world = open()) {
                 return new LocalRun<>(world, body, virtual).await();
             }
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.tutti.processes.TestWorld;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.List;
@@ -22,9 +23,9 @@ import org.junit.jupiter.api.Timeout;
 
 /** What messages do when something goes wrong: nobody hangs, and everybody learns who and what. */
 @Timeout(60)
-class MessagesFailureTest {
-    private static World.Local world(int ranks, String timeout) {
-        return World.local(ranks).config(Config.fromEnvironment().with(Config.Key.TIMEOUT, timeout));
+public class MessagesFailureTest {
+    private static TestWorld world(int ranks, String timeout) {
+        return TestWorld.of(ranks).config(Config.fromEnvironment().with(Config.Key.TIMEOUT, timeout));
     }
 
     @Test
@@ -76,8 +77,9 @@ class MessagesFailureTest {
 
     @Test
     void shouldTimeOutWhenPeerTakesNothing() {
-        CountDownLatch over = new CountDownLatch(1);
-        assertThatThrownBy(() -> world(2, "300ms").run(comm -> {
+        TestWorld.Latch over = TestWorld.latch(1);
+        TestWorld world = world(2, "300ms");
+        assertThatThrownBy(() -> world.run(comm -> {
                     if (comm.rank() == 1) {
                         over.await();
                         return;
@@ -99,8 +101,9 @@ class MessagesFailureTest {
     @Test
     void shouldTimeOutInTimeWhenEarlierMessagesEndLate() {
         long start = System.nanoTime();
-        CountDownLatch over = new CountDownLatch(1);
-        assertThatThrownBy(() -> world(2, "400ms").run(comm -> {
+        TestWorld.Latch over = TestWorld.latch(1);
+        TestWorld world = world(2, "400ms");
+        assertThatThrownBy(() -> world.run(comm -> {
                     if (comm.rank() == 0) {
                         Work soon = comm.recvAsync(one(0), 1, 1);
                         Work never = comm.recvAsync(one(0), 1, 2);
@@ -124,7 +127,7 @@ class MessagesFailureTest {
 
     @Test
     void shouldNameMessageWhenAwaitTimesOut() {
-        List<Throwable> thrown = World.local(2).call(comm -> {
+        List<Throwable> thrown = TestWorld.of(2).call(comm -> {
             Work work = comm.recvAsync(one(0), 1 - comm.rank(), 3);
             return catchThrowable(() -> work.await(Duration.ofMillis(100)));
         });
@@ -137,7 +140,8 @@ class MessagesFailureTest {
 
     @Test
     void shouldEndAtOnceWithCauseWhenPeerThrowsWhileOthersWait() {
-        assertThatThrownBy(() -> World.local(4).run(comm -> {
+        TestWorld world = TestWorld.of(4);
+        assertThatThrownBy(() -> world.run(comm -> {
                     switch (comm.rank()) {
                         case 0 -> comm.recv(one(0), 1, 0);
                         case 2 -> comm.recv(one(0), Communicator.ANY_SOURCE, 0);
@@ -156,7 +160,7 @@ class MessagesFailureTest {
 
     @Test
     void shouldFailWhenPeerClosedBeforeSending() {
-        List<Throwable> thrown = World.local(3).call(comm -> switch (comm.rank()) {
+        List<Throwable> thrown = TestWorld.of(3).call(comm -> switch (comm.rank()) {
             case 0 -> catchThrowable(() -> comm.recv(one(0), 2, 8));
             case 1 -> catchThrowable(() -> comm.send(bytes(50_000), 2, 8));
             default -> null;
@@ -169,7 +173,7 @@ class MessagesFailureTest {
 
     @Test
     void shouldFailWhenAllOthersClosedAndSourceIsAny() {
-        List<Throwable> thrown = World.local(3)
+        List<Throwable> thrown = TestWorld.of(3)
                 .call(comm -> comm.rank() > 0
                         ? null
                         : catchThrowable(() -> comm.recv(one(0), Communicator.ANY_SOURCE, Communicator.ANY_TAG)));
@@ -221,7 +225,7 @@ class MessagesFailureTest {
 
     @Test
     void shouldEndEverywhereWhenSomebodyAborts() {
-        List<Throwable> thrown = World.local(3).call(comm -> {
+        List<Throwable> thrown = TestWorld.of(3).call(comm -> {
             if (comm.rank() == 0) {
                 comm.recv(one(0), 1, 0);
                 comm.recv(one(0), 2, 0);
@@ -239,7 +243,7 @@ class MessagesFailureTest {
 
     @Test
     void shouldEndEverywhereWhenWaitingThreadIsInterrupted() {
-        List<Throwable> thrown = World.local(2).call(comm -> {
+        List<Throwable> thrown = TestWorld.of(2).call(comm -> {
             if (comm.rank() == 0) {
                 Thread.currentThread().interrupt();
                 Throwable error = catchThrowable(() -> comm.recv(one(0), 1, 4));
@@ -256,7 +260,7 @@ class MessagesFailureTest {
 
     @Test
     void shouldFailOnlyThatReceiveWhenItsArenaIsClosed() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             for (int size : new int[] {100, 100_000}) {
                 if (comm.rank() == 0) {
                     comm.recv(one(0), 1, 0);
@@ -276,7 +280,7 @@ class MessagesFailureTest {
 
     @Test
     void shouldAbortWhenArenaOfGrantedSendIsClosed() {
-        List<Throwable> thrown = World.local(2).call(comm -> {
+        List<Throwable> thrown = TestWorld.of(2).call(comm -> {
             if (comm.rank() == 0) {
                 Work sent;
                 try (Arena arena = Arena.ofShared()) {
@@ -301,7 +305,7 @@ class MessagesFailureTest {
 
     @Test
     void shouldGoOnWhenActionAtTheEndThrows() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int peer = 1 - comm.rank();
             long[] value = new long[1];
             for (int i = 0; i < 5; i++) {
@@ -320,7 +324,7 @@ class MessagesFailureTest {
     /** A message that is started from the end of another, on whichever thread that is. */
     @Test
     void shouldPostWhenActionAtTheEndPosts() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int peer = 1 - comm.rank();
             CompletableFuture<Long> last = new CompletableFuture<>();
             long[] value = new long[1];

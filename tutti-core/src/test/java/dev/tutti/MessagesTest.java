@@ -3,6 +3,7 @@ package dev.tutti;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tutti.processes.TestWorld;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Send and receive as users see them, between ranks that are threads. */
 @Timeout(60)
-class MessagesTest {
+public class MessagesTest {
     private static final int[] SIZES = {
         0, 1, 7, 8, 9, 55, 56, 57, 4095, 8191, 8192, 8193, 16383, 16384, 16385, 65535, 65536, 65537, 1 << 20, 5_000_001
     };
@@ -107,7 +108,7 @@ class MessagesTest {
     }
 
     private static void pingPong(Kind kind, int size) {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             try (Arena arena = kind.arena()) {
                 Buffer buffer = kind.make(comm, arena, size);
                 if (comm.rank() == 0) {
@@ -138,7 +139,7 @@ class MessagesTest {
 
     @Test
     void shouldDeliverToAnotherKindOfMemoryWhenBytesAreTheSame() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int size = 100_000;
             for (Kind from : Kind.values()) {
                 for (Kind to : Kind.values()) {
@@ -160,7 +161,7 @@ class MessagesTest {
 
     @Test
     void shouldSayHowManyElementsCameWhenMessageIsShorterThanBuffer() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             for (int count : new int[] {0, 1, 1000, 50_000}) {
                 if (comm.rank() == 0) {
                     comm.send(Buffer.of(new float[count]), 1, count);
@@ -177,7 +178,7 @@ class MessagesTest {
     @ParameterizedTest
     @ValueSource(ints = {8, 20_000})
     void shouldKeepOrderWhenSourceAndTagAreTheSame(int size) {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int messages = 3000;
             for (int i = 0; i < messages; i++) {
                 if (comm.rank() == 0) {
@@ -195,7 +196,7 @@ class MessagesTest {
 
     @Test
     void shouldKeepOrderWhenSmallAndLargeMessagesShareTag() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Random sizes = new Random(5);
             List<Work> works = new ArrayList<>();
             List<long[]> received = new ArrayList<>();
@@ -219,7 +220,7 @@ class MessagesTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2000})
     void shouldFindMessageWhenTagsAreReceivedInReverse(int longs) {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int tags = 200;
             List<Work> works = new ArrayList<>();
             for (int i = 0; i < tags; i++) {
@@ -238,7 +239,7 @@ class MessagesTest {
 
     @Test
     void shouldTakeFirstThatCameWhenTagIsAny() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             if (comm.rank() == 0) {
                 for (int tag : new int[] {4, 2, 9}) {
                     comm.send(one(tag * 10), 1, tag);
@@ -256,7 +257,7 @@ class MessagesTest {
 
     @Test
     void shouldGiveToReceiveThatWasPostedFirstWhenSeveralMatch() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             if (comm.rank() == 1) {
                 long[][] values = new long[4][1];
                 List<Work> works = List.of(
@@ -281,7 +282,7 @@ class MessagesTest {
     void shouldServeEverySenderWhenSourceIsAny(int size) {
         int ranks = 5;
         int each = 200;
-        World.local(ranks).run(comm -> {
+        TestWorld.of(ranks).run(comm -> {
             if (comm.rank() == 0) {
                 long[] next = new long[ranks];
                 long[] payload = new long[size / 8];
@@ -305,7 +306,7 @@ class MessagesTest {
     void shouldAnswerEveryClientWhenOneRankServes() {
         int ranks = 6;
         int calls = 100;
-        World.local(ranks).run(comm -> {
+        TestWorld.of(ranks).run(comm -> {
             long[] value = new long[1];
             if (comm.rank() == 0) {
                 for (int left = ranks - 1; left > 0; ) {
@@ -327,7 +328,7 @@ class MessagesTest {
     @Test
     void shouldTakeSourcesInTurnWhenAllHaveSent() {
         int ranks = 5;
-        World.local(ranks).run(comm -> {
+        TestWorld.of(ranks).run(comm -> {
             if (comm.rank() > 0) {
                 for (int i = 0; i < 10; i++) {
                     comm.send(one(i), 0, 0);
@@ -353,7 +354,7 @@ class MessagesTest {
     @ValueSource(ints = {0, 8, 8192, 8200, 65536, 65544, 1 << 20})
     void shouldReceiveFromItselfWhenSendingToItself(int size) {
         for (int ranks = 1; ranks <= 2; ranks++) {
-            World.local(ranks).run(comm -> {
+            TestWorld.of(ranks).run(comm -> {
                 for (Kind from : new Kind[] {Kind.BYTES, Kind.ALLOCATED, Kind.SHARED}) {
                     for (Kind to : new Kind[] {Kind.LONGS, Kind.AUTOMATIC}) {
                         try (Arena arena = Arena.ofShared()) {
@@ -384,7 +385,7 @@ class MessagesTest {
     @ParameterizedTest
     @ValueSource(ints = {8, 3_000_000})
     void shouldGoRoundWhenAllSendToTheNextAtOnce(int size) {
-        World.local(4).run(comm -> {
+        TestWorld.of(4).run(comm -> {
             int next = (comm.rank() + 1) % comm.size();
             int previous = (comm.rank() + comm.size() - 1) % comm.size();
             Buffer mine = bytes(size);
@@ -404,7 +405,7 @@ class MessagesTest {
     @Test
     void shouldExchangeWithAllWhenEveryPairTalks() {
         int ranks = 6;
-        World.local(ranks).run(comm -> {
+        TestWorld.of(ranks).run(comm -> {
             for (int size : new int[] {0, 100, 9000, 200_000}) {
                 List<Buffer> in = new ArrayList<>();
                 Work work;
@@ -428,7 +429,7 @@ class MessagesTest {
     /** Nobody receives before all have sent: what was not asked for has to wait somewhere. */
     @Test
     void shouldTakeAllThatCameWhenEveryoneSendsBeforeReceiving() {
-        World.local(4).run(comm -> {
+        TestWorld.of(4).run(comm -> {
             int messages = 3000;
             for (int i = 0; i < messages; i++) {
                 for (int peer = 0; peer < comm.size(); peer++) {
@@ -449,7 +450,7 @@ class MessagesTest {
 
     @Test
     void shouldDeliverEachWhenManyTagsAreOpenAtOnce() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int tags = 5000;
             List<Integer> order =
                     new ArrayList<>(IntStream.range(0, tags).boxed().toList());
@@ -474,7 +475,7 @@ class MessagesTest {
     @ParameterizedTest
     @ValueSource(ints = {100, 9000, 300_000})
     void shouldStayUsableWhenMessageWasLongerThanBuffer(int size) {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             for (boolean expectedFirst : new boolean[] {true, false}) {
                 int tag = expectedFirst ? 7 : 8;
                 if (comm.rank() == 0) {
@@ -516,7 +517,7 @@ class MessagesTest {
 
     @Test
     void shouldFailThatReceiveWhenMessageToItselfIsLongerThanBuffer() {
-        World.local(1).run(comm -> {
+        TestWorld.of(1).run(comm -> {
             for (int size : new int[] {10, 10_000, 100_000}) {
                 Work sent = comm.sendAsync(bytes(size), 0, 1);
                 assertThatThrownBy(() -> comm.recv(bytes(size - 1), 0, 1)).isInstanceOf(TuttiException.class);
@@ -527,7 +528,7 @@ class MessagesTest {
 
     @Test
     void shouldRefuseMessageWhenItHasHalfAnElement() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             if (comm.rank() == 0) {
                 comm.send(bytes(7), 1, 0);
                 comm.send(bytes(20_001), 1, 0);
@@ -545,7 +546,7 @@ class MessagesTest {
 
     @Test
     void shouldThrowBeforeAnythingIsSentWhenArgumentsAreWrong() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Buffer buffer = bytes(8);
             assertThatThrownBy(() -> comm.send(buffer, 2, 0)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> comm.send(buffer, -1, 0)).isInstanceOf(IllegalArgumentException.class);
@@ -573,7 +574,7 @@ class MessagesTest {
 
     @Test
     void shouldNotMixMessagesWhenCommunicatorsDiffer() {
-        World.local(3).run(comm -> {
+        TestWorld.of(3).run(comm -> {
             Communicator other = comm.dup();
             Communicator reversed = comm.split(0, -comm.rank());
             int next = (comm.rank() + 1) % 3;

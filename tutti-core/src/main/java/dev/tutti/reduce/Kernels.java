@@ -33,8 +33,10 @@ public final class Kernels {
      */
     private static final int TRIAL = 1 << 13;
 
-    /** What a call counts beside its elements. */
+    /** What a call counts beside its elements, unless it has so few that vectors would not help. */
     private static final int TRIAL_CALL = 1 << 7;
+
+    private static final int FEW = 16;
 
     /** Work done by the scalar twin, by {@link #state}. Plain: what two threads lose makes the trial longer. */
     private static final int[] NATIVE_WORK = new int[NATIVE_STATES.length];
@@ -143,7 +145,7 @@ public final class Kernels {
     }
 
     private static boolean isWorthTraining(int[] work, int state, int count) {
-        if (!counting) {
+        if (!counting || count < FEW) {
             return false;
         }
         work[state] += count + TRIAL_CALL;
@@ -164,8 +166,7 @@ public final class Kernels {
     }
 
     /**
-     * Loads what the first call needs and has the scalar twins compiled in the background. Takes some milliseconds,
-     * once; without it, the first call takes them.
+     * Loads and links what the first call needs. Takes some milliseconds, once; without it, the first call takes them.
      */
     public static void prepare() {
         Warmup.prepare();

@@ -1,5 +1,6 @@
 package dev.tutti.reduce;
 
+import dev.tutti.posix.Priority;
 import java.lang.foreign.Arena;
 import java.lang.reflect.Array;
 import java.time.Duration;
@@ -34,17 +35,11 @@ final class Warmup {
     private static final int ENOUGH_ROUNDS = 80;
 
     private static final int PAUSE_MILLIS = 2;
-    /** C1 compiles after 200 calls, or 100 with 2000 turns of loops; later when it is busy. */
-    private static final int SCALAR_ROUNDS = 220;
-
-    private static final int SCALAR_COUNT = 24;
-
     private static final int FACADE_CALLS = 300;
 
     private static final int HEAP = 1 << 16;
-    private static final int SCALARS = -1;
-    private static final int REPORT = -2;
-    private static final int END = -3;
+    private static final int REPORT = -1;
+    private static final int END = -2;
 
     private static final Object LOCK = new Object();
     private static final ArrayDeque<Integer> QUEUE = new ArrayDeque<>();
@@ -78,7 +73,10 @@ final class Warmup {
         }
     }
 
-    /** Runs every scalar twin once, which loads and links it, and asks for its training. */
+    /**
+     * Runs every scalar twin once, which loads and links it. They are not trained: that takes a core for a third of a second, which
+     * whoever starts many processes at once cannot spare, and a small first call is quick in the interpreter, too.
+     */
     static void prepare() {
         synchronized (LOCK) {
             if (prepared) {
@@ -90,17 +88,13 @@ final class Warmup {
             }
             try (Arena arena = Arena.ofConfined()) {
                 long address = arena.allocate(Long.BYTES).address();
-                runScalars(new long[] {address, address}, address, 1);
-            }
-            add(SCALARS);
-        }
-    }
-
-    private static void runScalars(long[] code, long dst, int count) {
-        for (int type = 0; type < Codes.TYPES; type++) {
-            for (int fold = 0; fold < Codes.FOLDS; fold++) {
-                int kernel = Codes.kernel(type, fold);
-                Scalars.reduce(kernel, null, 0, null, 0, code, 0, 2, 0, dst, count, 2, 0);
+                long[] code = {address, address};
+                for (int type = 0; type < Codes.TYPES; type++) {
+                    for (int fold = 0; fold < Codes.FOLDS; fold++) {
+                        int kernel = Codes.kernel(type, fold);
+                        Scalars.reduce(kernel, null, 0, null, 0, code, 0, 2, 0, address, 1, 2, 0);
+                    }
+                }
             }
         }
     }
@@ -113,7 +107,6 @@ final class Warmup {
             running = true;
             Thread thread = new Thread(null, new Trainer(), "tutti-warmup", 0, false);
             thread.setDaemon(true);
-            thread.setPriority(Thread.MIN_PRIORITY);
             thread.start();
         }
     }
@@ -141,6 +134,8 @@ final class Warmup {
 
         @Override
         public void run() {
+            // Ranks that work are more urgent, above all where there are more of them than cores.
+            Priority.lowest();
             try (Arena arena = Arena.ofConfined()) {
                 for (int k = 0; k < code.length; k++) {
                     // Not all at the same offset in a page: stores would stall loads from there.
@@ -172,12 +167,6 @@ final class Warmup {
         private void run(int job) throws InterruptedException {
             if (job == REPORT) {
                 VectorModule.report();
-                return;
-            }
-            if (job == SCALARS) {
-                for (int round = 0; round < SCALAR_ROUNDS; round++) {
-                    runScalars(code, dst, SCALAR_COUNT);
-                }
                 return;
             }
             boolean heap = (job & HEAP) != 0;

@@ -94,7 +94,7 @@ class WarmupTest {
         try (Arena arena = Arena.ofConfined()) {
             Sources sources = new Sources(DataType.INT32, 5, arena, new Random(seed));
             for (int i = 0; i < 100; i++) {
-                Kernels.reduce(kernel, sources.addresses, 0, 4, 0, sources.addresses[4], 10, 0, -1);
+                Kernels.reduce(kernel, sources.addresses, 0, 4, 0, sources.addresses[4], 16, 0, -1);
             }
             assertThat(Kernels.NATIVE_STATES[Kernels.state(kernel, 4)]).isNotEqualTo(Kernels.UNKNOWN);
             assertThat(Kernels.awaitWarm(LONG)).isTrue();

@@ -8,6 +8,7 @@ import dev.tutti.Buffer;
 import dev.tutti.Communicator;
 import dev.tutti.ReduceOp;
 import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -116,8 +117,25 @@ class InterruptTest {
     }
 
     @Test
+    void shouldTellEveryRankWhoWasInterrupted() {
+        TestWorld.Latch over = TestWorld.latch(1);
+        Outcomes outcomes = Outcomes.of(3, comm -> {
+            if (comm.rank() == 1) {
+                Blocked inside = Blocked.in(() -> comm.allReduce(new int[5], ReduceOp.SUM));
+                inside.interrupt();
+                assertThat(inside.wasInterruptedAtItsEnd()).isTrue();
+                over.countDown();
+            } else if (comm.rank() == 2) {
+                over.await();
+            }
+            comm.allReduce(new int[5], ReduceOp.SUM);
+        });
+        outcomes.assertAll(AbortedException.class, "rank 1", "interrupted");
+    }
+
+    @Test
     void shouldNotNoticeAnInterruptWhenNothingHasToWait() {
-        World.local(1).run(comm -> {
+        TestWorld.of(1).run(comm -> {
             Thread.currentThread().interrupt();
             int[] values = {3};
             comm.allReduce(values, ReduceOp.SUM);

@@ -9,7 +9,7 @@ import dev.tutti.MismatchException;
 import dev.tutti.RankBody;
 import dev.tutti.ReduceFunction;
 import dev.tutti.ReduceOp;
-import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -232,7 +232,7 @@ class MismatchTest {
 
     @Test
     void shouldLetScalarsOfPreMulSumDiffer() {
-        World.local(5).run(comm -> {
+        TestWorld.of(5).run(comm -> {
             for (int count : COUNTS) {
                 int[] values = new int[count];
                 Arrays.fill(values, 1);

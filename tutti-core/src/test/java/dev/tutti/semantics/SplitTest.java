@@ -2,9 +2,11 @@ package dev.tutti.semantics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tutti.AbortedException;
 import dev.tutti.Communicator;
 import dev.tutti.ReduceOp;
 import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +26,7 @@ class SplitTest {
 
     @Test
     void shouldGroupByColourAndOrderByKeyThenRank() {
-        World.local(7).run(comm -> {
+        TestWorld.of(7).run(comm -> {
             int rank = comm.rank();
             Communicator part = comm.split(rank % 3, rank);
             assertThat(members(part, rank))
@@ -46,8 +48,23 @@ class SplitTest {
     }
 
     @Test
+    void shouldGiveUpOnASplitWhenTheParentIsAborted() {
+        Outcomes outcomes = Outcomes.of(2, comm -> {
+            if (comm.rank() == 0) {
+                comm.split(0, 0);
+            } else {
+                // What a split says first, and nothing after it: ranks of other processes wait for this one's memory.
+                comm.allGather(new long[] {0, 0}, new long[4]);
+                comm.abort("enough");
+            }
+            comm.barrier();
+        });
+        outcomes.assertAll(AbortedException.class, "rank 1 gave up on 'world': enough");
+    }
+
+    @Test
     void shouldLeaveOutRanksWithoutColour() {
-        World.local(5).run(comm -> {
+        TestWorld.of(5).run(comm -> {
             int rank = comm.rank();
             Optional<Communicator> odd = comm.splitOptional(rank % 2 == 1 ? 0 : Communicator.NO_COLOR, 0);
             assertThat(odd.isPresent()).isEqualTo(rank % 2 == 1);
@@ -80,7 +97,7 @@ class SplitTest {
     @Test
     void shouldKeepCommunicatorsApartWhenSplitsHappenInDifferentOrder() {
         for (int i = 0; i < 30; i++) {
-            World.local(3).run(comm -> {
+            TestWorld.of(3).run(comm -> {
                 Communicator first = comm.dup();
                 Communicator second = comm.split(0, -comm.rank());
                 // The next split of both has the same number.
@@ -110,7 +127,7 @@ class SplitTest {
 
     @Test
     void shouldFailApart() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Communicator copy = comm.dup();
             comm.barrier();
             copy.abort("only this one");
@@ -122,7 +139,7 @@ class SplitTest {
 
     @Test
     void shouldSplitManyTimes() {
-        World.local(3).run(comm -> {
+        TestWorld.of(3).run(comm -> {
             for (int i = 0; i < 300; i++) {
                 try (Communicator part = comm.split(comm.rank() == 2 ? 1 : 0, i)) {
                     assertThat(part.size()).isEqualTo(comm.rank() == 2 ? 1 : 2);

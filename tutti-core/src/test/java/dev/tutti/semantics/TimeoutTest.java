@@ -7,21 +7,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tutti.Buffer;
 import dev.tutti.CollectiveTimeoutException;
 import dev.tutti.Config;
+import dev.tutti.RankBody;
 import dev.tutti.ReduceOp;
 import dev.tutti.TuttiException;
 import dev.tutti.Work;
 import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,9 +37,10 @@ class TimeoutTest {
     @ParameterizedTest
     @CsvSource({"2, 3", "3, 3", "5, 3", "3, 2000", "3, 100000"})
     void shouldNameTheMissingAndKeepItsHandsOffWhenItComesLate(int ranks, int count) {
-        CountDownLatch over = new CountDownLatch(ranks - 1);
-        CyclicBarrier running = new CyclicBarrier(ranks);
+        TestWorld.Latch over = TestWorld.latch(ranks - 1);
+        TestWorld.Latch running = TestWorld.latch(ranks);
         Outcomes outcomes = Outcomes.of(ranks, SHORT, comm -> {
+            running.countDown();
             running.await();
             comm.barrier();
             comm.broadcast(new float[7], 0);
@@ -82,7 +85,7 @@ class TimeoutTest {
 
     @Test
     void shouldSayThatARankHasCalledNothingYet() {
-        CountDownLatch over = new CountDownLatch(1);
+        TestWorld.Latch over = TestWorld.latch(1);
         Outcomes outcomes = Outcomes.of(2, SHORT, comm -> {
             if (comm.rank() == 1) {
                 over.await();
@@ -98,7 +101,7 @@ class TimeoutTest {
 
     @Test
     void shouldEndWithinTheConfiguredTime() {
-        CountDownLatch over = new CountDownLatch(1);
+        TestWorld.Latch over = TestWorld.latch(1);
         Outcomes.of(2, config(Config.Key.TIMEOUT, "300ms"), comm -> {
                     if (comm.rank() == 0) {
                         long start = System.nanoTime();
@@ -120,9 +123,9 @@ class TimeoutTest {
     @ParameterizedTest
     @CsvSource({"2, false", "2, true", "3, false", "3, true"})
     void shouldTimeOutWhatWasStarted(int ranks, boolean virtual) {
-        World.Local world = World.local(ranks).config(SHORT);
-        CountDownLatch over = new CountDownLatch(ranks - 1);
-        Outcomes outcomes = Outcomes.of(virtual ? world.virtualThreads() : world, comm -> {
+        Assumptions.assumeFalse(virtual && TestWorld.isOfProcesses(), "ranks of processes are platform threads");
+        TestWorld.Latch over = TestWorld.latch(ranks - 1);
+        RankBody body = comm -> {
             if (comm.rank() == ranks - 1) {
                 over.await();
                 comm.barrier();
@@ -143,14 +146,17 @@ class TimeoutTest {
             assertThat(first.isDone()).isTrue();
             assertThat(first.error()).isInstanceOf(CollectiveTimeoutException.class);
             throw (TuttiException) thrown;
-        });
+        };
+        Outcomes outcomes = virtual
+                ? Outcomes.of(World.local(ranks).config(SHORT).virtualThreads(), body)
+                : Outcomes.of(ranks, SHORT, body);
         outcomes.assertAll(
                 CollectiveTimeoutException.class, "allReduce of 10 int32 sum (#1)", "missing: " + (ranks - 1));
     }
 
     @Test
     void shouldAbortEverybodyWhenAnAwaitExpires() {
-        CountDownLatch over = new CountDownLatch(1);
+        TestWorld.Latch over = TestWorld.latch(1);
         Outcomes outcomes = Outcomes.of(3, comm -> {
             if (comm.rank() == 1) {
                 Work work = comm.barrierAsync();
@@ -171,7 +177,7 @@ class TimeoutTest {
 
     @Test
     void shouldReturnFromAwaitWhenDoneInTime() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int[] values = {1};
             Work work = comm.allReduceAsync(Buffer.of(values), ReduceOp.SUM);
             work.await(Duration.ofSeconds(20));

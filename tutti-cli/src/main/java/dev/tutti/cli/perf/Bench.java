@@ -5,20 +5,19 @@ import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.cli.perf.Operation.Setting;
 import dev.tutti.data.ExactData;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** One rank's part in all rows. Every rank goes through the same; rank 0 hands the rows on. */
 final class Bench implements AutoCloseable {
-    /** Cases after the first need less: most of the code is the same. */
-    private static final int LATER_TRAINING_SHARE = 8;
+    /** Without -n, iterations go on for so long. */
+    private static final double TIMED_NANOS = 20e6;
 
-    private static final long TRAINED_BYTES = 64 << 10;
-    private static final int TRAINING_REPETITIONS = 4;
+    private static final int MOST_ITERATIONS = 10_000;
+
+    /** Rows after the first settle in a part of the time: most of the code is the same. */
+    private static final int LATER_SHARE = 5;
 
     /** So many different parts of the memory are used at most; more would only take memory for descriptions. */
     private static final int MOST_PLACES = 1024;
@@ -29,10 +28,11 @@ final class Bench implements AutoCloseable {
     private final Hooks hooks;
     private final Consumer<String> progress;
     private final Timer timer;
+    private final Settling settling;
     private @Nullable Memory send;
     private @Nullable Memory recv;
     private long seed;
-    private boolean trained;
+    private boolean settled;
 
     Bench(Communicator comm, PerfOptions options, Traffic traffic, Hooks hooks, Consumer<String> progress) {
         this.comm = comm;
@@ -41,6 +41,7 @@ final class Bench implements AutoCloseable {
         this.hooks = hooks;
         this.progress = progress;
         this.timer = new Timer(comm, options, hooks.nanoClock());
+        this.settling = new Settling(comm);
     }
 
     /** Measures a series of rows. */
@@ -49,18 +50,14 @@ final class Bench implements AutoCloseable {
         ExactData data = what.program().isReducing()
                 ? ExactData.reducing(what.type(), what.operator(), comm.size())
                 : ExactData.moving(what.type(), comm.size());
-        progress.accept("warming up");
-        train(what, data);
         if (what.program() == Program.BARRIER) {
             cycles(() -> rows.accept(measure(setting(what, 0), data)));
             return;
         }
-        options.sizes().forEachDoubling(size -> {
-            Operation operation = Operation.of(setting(what, size), false);
-            for (int i = 0; i < options.warmupIterations; i++) {
-                operation.run(i);
-            }
-        });
+        progress.accept("warming up");
+        options.sizes()
+                .forEachDoubling(
+                        size -> Timer.repeat(Operation.of(setting(what, size), false), 0, options.warmupIterations()));
         int all = options.sizes().count();
         cycles(() -> {
             AtomicInteger number = new AtomicInteger();
@@ -93,7 +90,7 @@ final class Bench implements AutoCloseable {
         Shape shape = what.program().shape(size, what.type().bytes(), comm.size(), traffic);
         long maxCount = options.sizes().max() / what.type().bytes();
         long places = shape.bytes() == 0 ? 1 : Math.max(1, maxCount / shape.largestCount());
-        long repetitions = (long) options.iterations * options.aggregated;
+        long repetitions = (long) options.leastIterations() * options.aggregated;
         if (send == null || recv == null) {
             throw new IllegalStateException("no memory");
         }
@@ -101,54 +98,44 @@ final class Bench implements AutoCloseable {
         return new Setting(comm, what, shape, traffic, send, recv, used);
     }
 
-    /**
-     * Runs small sizes in turn, in and out of place, until the time is over: otherwise the first rows would show the
-     * interpreter, or share the processors with the compiler. Rank 0 has the watch.
-     */
-    private void train(Case what, ExactData data) {
-        long nanos = trained ? hooks.trainingNanos() / LATER_TRAINING_SHARE : hooks.trainingNanos();
-        trained = true;
-        List<Setting> settings = new ArrayList<>();
-        options.sizes().forEachDoubling(size -> {
-            if (size <= TRAINED_BYTES) {
-                settings.add(setting(what, size));
-            }
-        });
-        if (settings.isEmpty()) {
-            settings.add(setting(what, TRAINED_BYTES));
-        }
-        List<Operation> operations = settings.stream()
-                .flatMap(setting -> Stream.of(Operation.of(setting, false), Operation.of(setting, true)))
-                .toList();
-        long end = System.nanoTime() + nanos;
-        long[] goesOn = {1};
-        for (int round = 0; goesOn[0] != 0; round++) {
-            for (Operation operation : operations) {
-                Timer.repeat(operation, 0, TRAINING_REPETITIONS);
-            }
-            Checker checker = new Checker(settings.get(round % settings.size()), data, round % 2 == 0, round);
-            checker.fill();
-            checker.countWrong();
-            goesOn[0] = System.nanoTime() < end ? 1 : 0;
-            comm.broadcast(goesOn, 0);
-        }
-    }
-
     private Row measure(Setting setting, ExactData data) {
-        Row.Half outOfPlace = measure(setting, data, false);
-        Row.Half inPlace = measure(setting, data, true);
-        return new Row(setting.what(), setting.shape(), options.iterations, outOfPlace, inPlace);
+        Operation outOfPlace = Operation.of(setting, false);
+        Operation inPlace = Operation.of(setting, true);
+        int iterations = iterations(Math.max(settle(outOfPlace), settle(inPlace)));
+        return new Row(
+                setting.what(),
+                setting.shape(),
+                iterations,
+                measure(setting, data, outOfPlace, false, iterations),
+                measure(setting, data, inPlace, true, iterations));
     }
 
-    private Row.Half measure(Setting setting, ExactData data, boolean inPlace) {
+    /** Runs an operation unseen until its time is steady, unless -w says how often to; returns nanoseconds, or 0. */
+    private double settle(Operation operation) {
+        if (options.warmupIterationsGiven != null || hooks.settlingNanos() == 0) {
+            return 0;
+        }
+        // The first one also waits for what the start has left to the compilers.
+        long most = settled ? hooks.settlingNanos() / LATER_SHARE : hooks.settlingNanos();
+        settled = true;
+        return settling.settle(operation, most);
+    }
+
+    private int iterations(double nanosEach) {
+        int least = options.leastIterations();
+        return options.iterationsGiven != null || nanosEach == 0
+                ? least
+                : (int) Math.clamp(TIMED_NANOS / nanosEach / options.aggregated, least, MOST_ITERATIONS);
+    }
+
+    private Row.Half measure(Setting setting, ExactData data, Operation operation, boolean inPlace, int iterations) {
         Program program = setting.what().program();
-        Operation operation = Operation.of(setting, inPlace);
         boolean checked = options.check > 0;
         if (checked) {
             // Ordinary numbers, whatever the calls before have left there.
             new Checker(setting, data, inPlace, 99).fill();
         }
-        Timer.Result time = timer.time(operation);
+        Timer.Result time = timer.time(operation, iterations);
         long wrong =
                 checked && program.isChecked(inPlace) ? check(setting, data, operation, inPlace) : Row.Half.UNCHECKED;
         double algBandwidth = setting.shape().algorithmBytes() / 1e9 / time.wallSeconds();

@@ -57,8 +57,8 @@ final class CudaRows implements AutoCloseable {
     void run(Case what, Consumer<Row> rows) {
         options.sizes().forEach(size -> {
             Shape shape = what.program().shape(size, what.type().bytes(), ranks, traffic);
-            rows.accept(
-                    new Row(what, shape, options.iterations, measure(what, shape, false), measure(what, shape, true)));
+            rows.accept(new Row(
+                    what, shape, options.leastIterations(), measure(what, shape, false), measure(what, shape, true)));
         });
     }
 
@@ -74,7 +74,7 @@ final class CudaRows implements AutoCloseable {
                     : Row.Half.UNCHECKED;
             warm(group);
             start.record(stream);
-            int repetitions = options.iterations * options.aggregated;
+            int repetitions = options.leastIterations() * options.aggregated;
             for (int i = 0; i < repetitions; i++) {
                 group.enqueue();
             }
@@ -89,7 +89,7 @@ final class CudaRows implements AutoCloseable {
     /** So long that the host's part is compiled: small launches cost less on the device than uncompiled code on the host. */
     private void warm(CudaGroup group) {
         long end = System.nanoTime() + WARM_NANOS;
-        for (int i = 0; i < Math.max(3, options.warmupIterations) || System.nanoTime() - end < 0; i++) {
+        for (int i = 0; i < Math.max(3, options.warmupIterations()) || System.nanoTime() - end < 0; i++) {
             group.enqueue();
             stream.synchronise();
         }

@@ -7,11 +7,11 @@ import java.util.function.LongSupplier;
  * What tests replace.
  *
  * @param nanoClock the clock that iterations are timed by
- * @param trainingNanos how long the first case may run unseen until its code is compiled
+ * @param settlingNanos how long the first row may run unseen until its time is steady, and later ones a fifth of that
  * @param tamper is given each output between the call and its check
  */
-record Hooks(LongSupplier nanoClock, long trainingNanos, Tamper tamper) {
-    static final Hooks NONE = new Hooks(System::nanoTime, 500_000_000, (rank, what, inPlace, output) -> {});
+record Hooks(LongSupplier nanoClock, long settlingNanos, Tamper tamper) {
+    static final Hooks NONE = new Hooks(System::nanoTime, 1_500_000_000, (rank, what, inPlace, output) -> {});
 
     /** May spoil a result. */
     @FunctionalInterface

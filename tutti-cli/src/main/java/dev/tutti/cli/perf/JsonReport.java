@@ -85,8 +85,8 @@ final class JsonReport {
         } else {
             config.put("step_bytes", options.sizes().step());
         }
-        config.put("warmup_iters", options.warmupIterations);
-        config.put("iterations", options.iterations);
+        config.put("warmup_iters", options.warmupIterationsGiven == null ? -1 : options.warmupIterationsGiven);
+        config.put("iterations", options.leastIterations());
         config.put("aggregated_iterations", options.aggregated);
         config.put("validation", options.check);
         config.put("graph", 0);

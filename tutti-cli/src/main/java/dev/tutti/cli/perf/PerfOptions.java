@@ -16,6 +16,7 @@ import picocli.CommandLine.Option;
 /** The options: letters, long names, defaults and meanings of nccl-tests, then Tutti's own. */
 final class PerfOptions {
     private static final int DEFAULT_RANKS = 4;
+    private static final int DEFAULT_ITERATIONS = 20;
 
     @Option(
             names = {"-t", "--nthreads"},
@@ -36,8 +37,9 @@ final class PerfOptions {
     @Option(
             names = {"-n", "--iters"},
             paramLabel = "N",
-            description = "timed iterations (20)")
-    int iterations = 20;
+            description = "timed iterations (20, or more until 20 ms are over)")
+    @Nullable
+    Integer iterationsGiven;
 
     @Option(
             names = {"-m", "--agg_iters"},
@@ -48,8 +50,9 @@ final class PerfOptions {
     @Option(
             names = {"-w", "--warmup_iters"},
             paramLabel = "N",
-            description = "warm-up iterations of each size (1)")
-    int warmupIterations = 1;
+            description = "warm-up iterations of each size (until times are steady)")
+    @Nullable
+    Integer warmupIterationsGiven;
 
     @Option(
             names = {"-N", "--run_cycles"},
@@ -223,9 +226,9 @@ final class PerfOptions {
         requireRange("-t", threads, 1, 0xFFFF);
         requireRange("-g", ranksPerThread(), 1, 0xFFFF);
         requireRange("-t times -g", ranks(), 1, 0xFFFF);
-        requireRange("-n", iterations, 1, Integer.MAX_VALUE);
+        requireRange("-n", leastIterations(), 1, Integer.MAX_VALUE);
         requireRange("-m", aggregated, 1, Integer.MAX_VALUE);
-        requireRange("-w", warmupIterations, 0, Integer.MAX_VALUE);
+        requireRange("-w", warmupIterations(), 0, Integer.MAX_VALUE);
         requireRange("-N", cycles, 0, Integer.MAX_VALUE);
         requireRange("-c", check, 0, Integer.MAX_VALUE);
         requireRange("-r", root, -1, ranks() - 1);
@@ -236,7 +239,7 @@ final class PerfOptions {
         requireRange("-a", average, 0, 3);
         requireRange("-u", unaligned, 0, 1 << 20);
         requireRange("-I", iterationTimes, 0, 1);
-        requireRange("-K", skipped, 0, iterations - 1);
+        requireRange("-K", skipped, 0, leastIterations() - 1);
         if (registered == 2) {
             throw GpuOptions.notHere("-R 2 (symmetric memory)");
         }
@@ -327,6 +330,16 @@ final class PerfOptions {
             case LAUNCHING, LAUNCHED -> threads;
             case JOINED -> threads * ranksPerThread();
         };
+    }
+
+    /** Iterations of a row, at least: without -n a row that is quick has more. */
+    int leastIterations() {
+        return iterationsGiven != null ? iterationsGiven : DEFAULT_ITERATIONS;
+    }
+
+    /** Warm-up iterations of each size, at least: without -w rows settle as long as they need to. */
+    int warmupIterations() {
+        return warmupIterationsGiven != null ? warmupIterationsGiven : 1;
     }
 
     boolean perIteration() {

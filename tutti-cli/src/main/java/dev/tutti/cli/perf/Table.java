@@ -8,6 +8,7 @@ import dev.tutti.cli.common.Numbers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The text of nccl-tests: the lines before the table, its head, its rows, the lines after it. Methods give text without
@@ -36,7 +37,8 @@ final class Table {
                         + (byFactor
                                 ? options.sizes().factor() + "(factor)"
                                 : options.sizes().step() + "(bytes)")
-                        + " warmup iters: " + options.warmupIterations + " iters: " + options.iterations
+                        + " warmup iters: " + givenOrAuto(options.warmupIterationsGiven) + " iters: "
+                        + givenOrAuto(options.iterationsGiven)
                         + " agg iters: " + options.aggregated + " validation: " + options.check + " graph: 0 unalign: "
                         + options.unaligned);
         switch (options.blocking) {
@@ -59,6 +61,10 @@ final class Table {
         line(text, "# Using ranks");
         participants.forEach(participant -> line(text, participant.line()));
         return text.toString();
+    }
+
+    private static String givenOrAuto(@Nullable Integer given) {
+        return given == null ? "auto" : given.toString();
     }
 
     String columns() {

@@ -25,22 +25,22 @@ final class Timer {
                 options.reportsCpuTime() ? ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime : () -> 0;
     }
 
-    Result time(Operation operation) {
+    Result time(Operation operation, int count) {
         operation.run(0);
         comm.barrier();
-        long[] iterations = new long[options.recordsIterations() ? options.iterations : 0];
+        long[] iterations = new long[options.recordsIterations() ? count : 0];
         long cpuStart = cpuClock.getAsLong();
         long nanos = iterations.length > 0 || options.blocking == 3 || options.blocking == 1
-                ? timeEach(operation, iterations)
-                : timeAll(operation);
-        double operations = (double) options.iterations * options.aggregated;
+                ? timeEach(operation, count, iterations)
+                : timeAll(operation, count);
+        double operations = (double) count * options.aggregated;
         double cpuSeconds = (cpuClock.getAsLong() - cpuStart) / 1e9 / operations;
         double wallSeconds = nanos / 1e9 / operations;
         return new Result(overRanks(wallSeconds), overRanks(cpuSeconds), slowest(iterations));
     }
 
-    private long timeAll(Operation operation) {
-        int operations = Math.multiplyExact(options.iterations, options.aggregated);
+    private long timeAll(Operation operation, int count) {
+        int operations = Math.multiplyExact(count, options.aggregated);
         long start = nanoClock.getAsLong();
         repeat(operation, 0, operations);
         return nanoClock.getAsLong() - start;
@@ -53,10 +53,10 @@ final class Timer {
         }
     }
 
-    private long timeEach(Operation operation, long[] iterations) {
+    private long timeEach(Operation operation, int count, long[] iterations) {
         long sum = 0;
         int number = 0;
-        for (int iteration = 0; iteration < options.iterations; iteration++) {
+        for (int iteration = 0; iteration < count; iteration++) {
             long start = nanoClock.getAsLong();
             for (int i = 0; i < options.aggregated; i++) {
                 operation.run(number++);

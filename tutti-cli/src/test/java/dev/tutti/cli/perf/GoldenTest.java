@@ -19,7 +19,7 @@ class GoldenTest {
         assertThat(outcome.stableOut()).isEqualTo("""
 # tutti version VERSION
 # Collective test starting: all_reduce_perf
-# nThread 1 nGpus 2 minBytes 1048576 maxBytes 4194304 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0
+# nThread 1 nGpus 2 minBytes 1048576 maxBytes 4194304 step: 2(factor) warmup iters: auto iters: auto agg iters: 1 validation: 1 graph: 0 unalign: 0
 #
 # Using ranks
 #  Rank  0 Group  0 Pid PID on HOST thread  0 [platform] perf-0

@@ -21,7 +21,16 @@ public final class LocalTransport implements Transport {
     private final boolean oversubscribed;
 
     public LocalTransport(int ranks) {
-        this.oversubscribed = ranks > Runtime.getRuntime().availableProcessors();
+        this(ranks > Runtime.getRuntime().availableProcessors());
+    }
+
+    private LocalTransport(boolean oversubscribed) {
+        this.oversubscribed = oversubscribed;
+    }
+
+    /** For ranks that leave the cores to others while they wait, however many cores there are. */
+    public static LocalTransport yielding() {
+        return new LocalTransport(true);
     }
 
     @Override
