@@ -28,10 +28,12 @@ final class Outcomes {
     static Outcomes of(int ranks, Config config, RankBody body) {
         return new Outcomes(
                 TestWorld.isPossible(ranks)
-                        ? TestWorld.of(ranks).config(config).call(comm -> thrownBy(() -> {
-                            body.run(comm);
-                            return null;
-                        }))
+                        ? TestWorld.of(ranks)
+                                .config(config)
+                                .call(comm -> thrownBy(() -> {
+                                    body.run(comm);
+                                    return null;
+                                }))
                         : List.of());
     }
 

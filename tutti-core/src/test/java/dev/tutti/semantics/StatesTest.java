@@ -202,8 +202,7 @@ class StatesTest {
         });
         outcomes.assertAll(AbortedException.class, "the reduce function threw on rank", "allReduce of " + count, "no");
         // Between processes only the text travels.
-        assertThat(outcomes.all().stream()
-                        .filter(each -> !TestWorld.isOfProcesses() || each.getCause() != null))
+        assertThat(outcomes.all().stream().filter(each -> !TestWorld.isOfProcesses() || each.getCause() != null))
                 .allSatisfy(each -> assertThat(each).hasRootCauseInstanceOf(ArithmeticException.class));
     }
 
