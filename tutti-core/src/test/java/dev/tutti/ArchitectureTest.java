@@ -30,7 +30,7 @@ class ArchitectureTest {
      * executor reads, so they stand below it.
      */
     private static final List<String> LAYERS =
-            List.of("tune", "algorithm", "exec", "channel", "plan", "transport", "memory", "reduce", "posix", "data");
+            List.of("tune", "algorithm", "exec", "channel", "plan", "transport", "memory", "posix", "reduce", "data");
 
     /** The types of the API that are plain values, which every layer may speak of; exceptions are allowed besides. */
     private static final Set<String> VALUES =

@@ -1,6 +1,5 @@
 package dev.tutti.reduce;
 
-import dev.tutti.posix.Priority;
 import java.lang.foreign.Arena;
 import java.lang.reflect.Array;
 import java.time.Duration;
@@ -134,8 +133,6 @@ final class Warmup {
 
         @Override
         public void run() {
-            // Ranks that work are more urgent, above all where there are more of them than cores.
-            Priority.lowest();
             try (Arena arena = Arena.ofConfined()) {
                 for (int k = 0; k < code.length; k++) {
                     // Not all at the same offset in a page: stores would stall loads from there.

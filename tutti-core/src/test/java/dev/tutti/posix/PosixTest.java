@@ -9,11 +9,8 @@ import dev.tutti.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -50,18 +47,6 @@ class PosixTest {
         assertEquals(PosixException.ENOENT, missing.errno());
         assertTrue(String.valueOf(missing.getMessage()).contains("/fd/1000000"), missing::toString);
         assertTrue(String.valueOf(missing.getMessage()).contains("ENOENT"), missing::toString);
-    }
-
-    @Test
-    void shouldLetOthersGoFirstWhenAskedTo() throws Exception {
-        FutureTask<String> nice = new FutureTask<>(() -> {
-            assertTrue(Priority.lowest());
-            String stat = Files.readString(Path.of("/proc/thread-self/stat"));
-            // Counted from the state, which follows the name: proc_pid_stat(5).
-            return stat.substring(stat.lastIndexOf(')') + 2).split(" ")[16];
-        });
-        Thread.ofPlatform().start(nice);
-        assertEquals("19", nice.get());
     }
 
     @Test
