@@ -16,6 +16,12 @@ final class Shape {
     /** A chunk that stays in a core's cache together with its slot. */
     private static final long CHUNK_BYTES = 256 << 10;
 
+    /** Fewer bytes are not worth a hand-off. */
+    private static final long SHORT_CHUNK_BYTES = 128 << 10;
+
+    /** Launches that have gone round so many places find lines that have left the peers' caches. */
+    private static final int PLACES = 4;
+
     /** Inputs and outputs of all ranks that together take more than this are not in any cache when they are used next. */
     private static final long CACHED_BYTES = 48 << 20;
 
@@ -149,7 +155,9 @@ final class Shape {
         }
         long chunk = CHUNK_BYTES;
         if (part.scratchChunks() > 0) {
-            chunk = Math.min(chunk, endpoint.fabric.layout().scratchBytes() / part.scratchChunks() / 128 * 128);
+            long room = endpoint.fabric.layout().scratchBytes() / part.scratchChunks();
+            chunk = Math.clamp(room / PLACES, SHORT_CHUNK_BYTES, chunk);
+            chunk = Math.min(chunk, room / 128 * 128);
         }
         if (part.packetChunks() > 0) {
             long room = endpoint.fabric.layout().packetBytes() / part.packetChunks() / 64 * 64;
