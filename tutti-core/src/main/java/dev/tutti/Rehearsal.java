@@ -19,6 +19,8 @@ final class Rehearsal {
 
     private static final long LOOK_MILLIS = 10;
 
+    private static final int MOST_REHEARSED = 32;
+
     private static @Nullable Thread thread;
 
     private Rehearsal() {}
@@ -86,6 +88,7 @@ final class Rehearsal {
             comm.broadcast(memory, 0);
             comm.broadcast(memory, 1);
         }
+        rehearseKinds(comm);
         Buffer one = Buffer.of(new int[1]);
         if (first) {
             comm.send(one, other, 0);
@@ -98,5 +101,28 @@ final class Rehearsal {
         }
         comm.barrier();
         return Boolean.TRUE;
+    }
+
+    /** Every type and operator: choosing and resolving a plan is then compiled, and the first call of any kind is like others. */
+    private static void rehearseKinds(Communicator comm) {
+        List<ReduceOp> operators = List.of(
+                ReduceOp.SUM,
+                ReduceOp.PROD,
+                ReduceOp.MIN,
+                ReduceOp.MAX,
+                ReduceOp.AVG,
+                ReduceOp.preMulSum(1),
+                ReduceOp.AND,
+                ReduceOp.OR,
+                ReduceOp.XOR);
+        for (DataType type : DataType.values()) {
+            try (Buffer buffer = comm.allocate(type, MOST_REHEARSED / type.bytes())) {
+                for (ReduceOp op : operators) {
+                    for (int bytes = 8; op.accepts(type) && bytes <= MOST_REHEARSED; bytes *= 2) {
+                        comm.allReduce(buffer.slice(0, bytes / type.bytes()), op);
+                    }
+                }
+            }
+        }
     }
 }

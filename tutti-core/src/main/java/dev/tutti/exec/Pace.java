@@ -1,23 +1,33 @@
 package dev.tutti.exec;
 
 /**
- * How threads of a rank pass the time until what they wait for is there: they look again and again for a moment, then give the
- * core away between looks, then sleep. All of it is bounded by time, for a turn of a loop that takes ten nanoseconds takes a
- * microsecond before it is compiled. Only the very first turns are counted, so that a wait that is soon over never reads the clock.
+ * How threads of a rank pass the time until what they wait for is there: they look again and again, give the core away now and
+ * then, and sleep at last. All of it is bounded by time, for a turn of a loop that takes ten nanoseconds takes a microsecond
+ * before it is compiled. Only the very first turns are counted, so that a wait that is soon over never reads the clock.
  *
- * <p>A core that was given away and came back a little later is shared with somebody who does the same, most likely the very rank
- * that is waited for. Then looking again and again only keeps that rank from going on, so the next wait begins by giving the core
- * away; as soon as it comes back at once, nobody else wants it.
+ * <p><b>With a core for each rank</b> whoever sleeps may find its core taken when it is woken, so sleep comes late, and a rank
+ * mostly looks. Still two ranks may share a core for a while, and then looking only keeps the other from going on. Giving the core away
+ * tells: if it comes back at once, nobody else wanted it, and there is no need to ask again soon. If it comes back a little later, it
+ * is shared with somebody who gives it away as well, most likely the rank that is waited for: then it is given away at every
+ * turn, from the first one of the next wait on. If it comes back after a whole time slice, somebody had it who waits for nothing; being
+ * polite to those only loses time.
+ *
+ * <p><b>With more ranks than cores</b> what is waited for needs the core: it is given away at every turn.
  */
 public final class Pace {
     private static final int TURNS = 20;
     private static final int TURNS_ON_SHARED_CORES = 1;
 
-    /** Longer than any exchange of small messages takes; a rank that has been put off its core is away for longer than this. */
+    /** Longer than any exchange of small messages takes. */
     private static final long LOOK_NANOS = 50_000;
 
+    /** How long to look at most until the core is given away again. */
+    private static final long LONGEST_LOOK_NANOS = 500_000;
+
+    private static final long SLEEP_AFTER_NANOS = 5_000_000;
+
     /** To sleep and to be woken takes 20 to 60 µs, on the core of whoever wakes, too: less would be wasted by sleeping too soon. */
-    private static final long SLEEP_AFTER_NANOS = 200_000;
+    private static final long SLEEP_ON_SHARED_CORES_AFTER_NANOS = 200_000;
 
     /** Giving a core away that nobody else wants takes less. */
     private static final long NOBODY_NANOS = 2_000;
@@ -26,14 +36,22 @@ public final class Pace {
     private static final long STRANGER_NANOS = 500_000;
 
     private final int turns;
-    private final long lookNanos;
+    private final boolean shared;
+    private final long sleepAfterNanos;
 
-    /** Whether the core was last shared with others who give it away. Any thread of the rank writes it; it need not be right. */
+    // Any thread of the rank writes these; they need not be right.
+
+    /** Whether the core was last shared with others who give it away. */
     private boolean crowded;
+
+    /** Until when nobody else is expected to want the core. */
+    private long aloneUntil;
 
     Pace(boolean oversubscribed) {
         this.turns = oversubscribed ? TURNS_ON_SHARED_CORES : TURNS;
-        this.lookNanos = oversubscribed ? 0 : LOOK_NANOS;
+        this.shared = oversubscribed;
+        this.sleepAfterNanos = oversubscribed ? SLEEP_ON_SHARED_CORES_AFTER_NANOS : SLEEP_AFTER_NANOS;
+        this.aloneUntil = System.nanoTime();
     }
 
     /** How many turns pass before the clock is read. */
@@ -50,14 +68,18 @@ public final class Pace {
      */
     boolean pass(long since, long now) {
         long waited = now - since;
-        if (waited < lookNanos && !crowded) {
+        if (waited >= sleepAfterNanos) {
+            return false;
+        }
+        if (shared) {
+            Thread.yield();
+        } else if (!crowded && (waited < LOOK_NANOS || now - aloneUntil < 0)) {
             Thread.onSpinWait();
-        } else if (waited < SLEEP_AFTER_NANOS) {
+        } else {
             Thread.yield();
             long took = System.nanoTime() - now;
             crowded = took > NOBODY_NANOS && took < STRANGER_NANOS;
-        } else {
-            return false;
+            aloneUntil = now + took + Math.min(waited, LONGEST_LOOK_NANOS);
         }
         return true;
     }

@@ -51,18 +51,15 @@ public final class Patience {
             return;
         }
         long now = check();
-        if (!virtual && endpoint.pace.pass(since, now)) {
-            return;
-        }
-        if (!sleepAnnounced) {
-            // The caller looks once more; if it comes back, it sleeps.
-            shown = endpoint.bell.announceSleep();
-            sleepAnnounced = true;
-        } else {
+        if (sleepAnnounced) {
             sleepAnnounced = false;
             if (endpoint.bell.sleep(shown, LONGEST_SLEEP_NANOS)) {
                 since = System.nanoTime();
             }
+        } else if (virtual || !endpoint.pace.pass(since, now)) {
+            // The caller looks once more; if it comes back, it sleeps.
+            shown = endpoint.bell.announceSleep();
+            sleepAnnounced = true;
         }
     }
 

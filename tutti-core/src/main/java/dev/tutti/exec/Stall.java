@@ -111,6 +111,7 @@ public final class Stall {
         long now = check();
         if (first) {
             waitingSince = now;
+            sleepAnnounced = false;
         }
         if (Thread.currentThread().isInterrupted()) {
             board.abort(
@@ -119,18 +120,15 @@ public final class Stall {
                     new InterruptedException("interrupted in " + what()));
             throw failure();
         }
-        if (pace.pass(waitingSince, now)) {
-            return;
-        }
-        if (!sleepAnnounced) {
-            // The caller looks once more; if it comes back, it sleeps.
-            shown = endpoint.bell.announceSleep();
-            sleepAnnounced = true;
-        } else {
+        if (sleepAnnounced) {
             sleepAnnounced = false;
             if (endpoint.bell.sleep(shown, sliceNanos())) {
                 waitingSince = System.nanoTime();
             }
+        } else if (!pace.pass(waitingSince, now)) {
+            // The caller looks once more; if it comes back, it sleeps.
+            shown = endpoint.bell.announceSleep();
+            sleepAnnounced = true;
         }
     }
 
