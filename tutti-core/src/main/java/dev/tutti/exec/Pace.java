@@ -21,8 +21,8 @@ public final class Pace {
     /** Longer than any exchange of small messages takes. */
     private static final long LOOK_NANOS = 50_000;
 
-    /** How long to look at most until the core is given away again. */
-    private static final long LONGEST_LOOK_NANOS = 500_000;
+    /** How long the answer counts that nobody else wants the core. */
+    private static final long ALONE_NANOS = 1_000_000;
 
     private static final long SLEEP_AFTER_NANOS = 5_000_000;
 
@@ -79,7 +79,7 @@ public final class Pace {
             Thread.yield();
             long took = System.nanoTime() - now;
             crowded = took > NOBODY_NANOS && took < STRANGER_NANOS;
-            aloneUntil = now + took + Math.min(waited, LONGEST_LOOK_NANOS);
+            aloneUntil = now + took + ALONE_NANOS;
         }
         return true;
     }
