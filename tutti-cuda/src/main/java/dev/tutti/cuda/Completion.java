@@ -5,7 +5,6 @@ import dev.tutti.cuda.driver.Streams;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +19,13 @@ final class Completion {
     private volatile boolean done;
     private volatile @Nullable Throwable error;
     private @Nullable List<Consumer<@Nullable Throwable>> actions;
-    private final Supplier<? extends @Nullable Throwable> verdict;
+    private final Verdict verdict;
+
+    /** Says what went wrong although the driver saw no error, or null. It must not call CUDA. */
+    interface Verdict {
+        @Nullable
+        Throwable get();
+    }
 
     /** Notes what is in the stream now. */
     Completion(CudaDevice device, EventPool pool, long stream) {
@@ -30,9 +35,9 @@ final class Completion {
     /**
      * Notes what is in the stream now.
      *
-     * @param verdict asked at the end: what went wrong although the driver saw no error, or null. It must not call CUDA.
+     * @param verdict asked at the end
      */
-    Completion(CudaDevice device, EventPool pool, long stream, Supplier<? extends @Nullable Throwable> verdict) {
+    Completion(CudaDevice device, EventPool pool, long stream, Verdict verdict) {
         this.verdict = verdict;
         this.device = device;
         this.pool = pool;

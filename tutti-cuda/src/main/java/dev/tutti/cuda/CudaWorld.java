@@ -45,6 +45,8 @@ public final class CudaWorld implements AutoCloseable {
     /** Null: all ranks are here. */
     private final @Nullable Distant distant;
 
+    private final String reason;
+
     private volatile @Nullable RuntimeException aborted;
     private volatile boolean closed;
     /** Ranks that have left; only those of {@link DeviceCommunicator#open} do. */
@@ -75,7 +77,9 @@ public final class CudaWorld implements AutoCloseable {
         }
         if (host == null || introduction == null) {
             distant = null;
+            reason = "all ranks are in one process and on one device";
         } else {
+            reason = introduction.reason();
             distant = introduction.path() == CudaPath.STAGED
                     ? new Staged(this, host)
                     : new Processes(this, host, introduction);
@@ -196,6 +200,15 @@ public final class CudaWorld implements AutoCloseable {
      */
     public CudaPath path() {
         return distant == null ? CudaPath.FUSED : distant.path();
+    }
+
+    /**
+     * Why it is this path and no better one.
+     *
+     * @return for people
+     */
+    public String pathReason() {
+        return reason;
     }
 
     @Nullable

@@ -124,11 +124,7 @@ final class Notes implements AutoCloseable {
                 throw new MismatchException(disagreement(number), null);
             }
         }
-        long[][] inCounts = new long[host.size()][];
-        long[][] outCounts = new long[host.size()][];
-        if (mine.count < 0) {
-            exchangeCounts(mine, inCounts, outCounts);
-        }
+        long[] counts = mine.count < 0 ? exchangeCounts(mine) : new long[0];
         CudaCall[] calls = new CudaCall[host.size()];
         for (int rank = 0; rank < calls.length; rank++) {
             ReduceOp op = mine.op != null && mine.op.kind() == ReduceOp.Kind.PRE_MUL_SUM
@@ -140,8 +136,8 @@ final class Notes implements AutoCloseable {
                             op,
                             buffer(rank, mine.type, IN, word(rank, 4)),
                             buffer(rank, mine.type, OUT, word(rank, 5)),
-                            mine.count < 0 ? inCounts[rank] : mine.inCounts,
-                            mine.count < 0 ? outCounts[rank] : mine.outCounts);
+                            mine.count < 0 ? counts(counts, rank, 0) : mine.inCounts,
+                            mine.count < 0 ? counts(counts, rank, 1) : mine.outCounts);
         }
         Mismatch.check(number, calls).ifPresent(text -> {
             throw new MismatchException(text, null);
@@ -149,10 +145,9 @@ final class Notes implements AutoCloseable {
         return calls;
     }
 
-    /** Counts that ranks only compare in pairs. */
-    private void exchangeCounts(CudaCall mine, long[][] inCounts, long[][] outCounts) {
+    /** Gives everybody counts that ranks only compare in pairs: for each rank whether it has the two, then the two. */
+    private long[] exchangeCounts(CudaCall mine) {
         int size = host.size();
-        // A flag for each of the two, then the two.
         long[] given = new long[2 + 2 * size];
         if (mine.inCounts != null) {
             given[0] = 1;
@@ -164,13 +159,15 @@ final class Notes implements AutoCloseable {
         }
         long[] gathered = new long[given.length * size];
         host.allGather(given, gathered);
-        for (int rank = 0; rank < size; rank++) {
-            int at = rank * given.length;
-            inCounts[rank] = gathered[at] == 0 ? null : java.util.Arrays.copyOfRange(gathered, at + 2, at + 2 + size);
-            outCounts[rank] = gathered[at + 1] == 0
-                    ? null
-                    : java.util.Arrays.copyOfRange(gathered, at + 2 + size, at + 2 + 2 * size);
-        }
+        return gathered;
+    }
+
+    /** A rank's counts of what was gathered: of its input (0) or of its output (1). */
+    private long @Nullable [] counts(long[] gathered, int rank, int which) {
+        int size = host.size();
+        int at = rank * (2 + 2 * size);
+        int from = at + 2 + which * size;
+        return gathered[at + which] == 0 ? null : java.util.Arrays.copyOfRange(gathered, from, from + size);
     }
 
     private @Nullable CudaBuffer buffer(int rank, DataType type, int word, long count) {

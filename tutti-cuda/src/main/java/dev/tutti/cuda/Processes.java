@@ -14,7 +14,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,18 +98,13 @@ final class Processes implements Distant {
 
     @Override
     public CudaWork start(CudaCall call, CudaStream on, long number, @Nullable Memo memo) {
-        return guarded(call, number, () -> {
-            put(call, on, number, memo);
-            return work(on, call, number);
-        });
+        enqueue(call, on, number, memo);
+        return work(on, call, number);
     }
 
     @Override
     public void enqueue(CudaCall call, CudaStream on, long number, @Nullable Memo memo) {
-        guarded(call, number, () -> {
-            put(call, on, number, memo);
-            return null;
-        });
+        guarded(call, number, () -> put(call, on, number, memo));
     }
 
     private synchronized void put(CudaCall call, CudaStream on, long number, @Nullable Memo memo) {
@@ -146,12 +140,13 @@ final class Processes implements Distant {
 
     @Override
     public synchronized CudaWork exchange(List<CudaCall> calls, CudaStream on) {
-        return guarded(calls.getFirst(), 0, () -> {
+        CudaCall first = calls.getFirst();
+        guarded(first, 0, () -> {
             begin(on);
-            load(calls.getFirst());
+            load(first);
             messages.run(calls, on);
-            return work(on, calls.getFirst(), 0);
         });
+        return work(on, first, 0);
     }
 
     /** Launches of one communicator run one after the other, whatever their streams are. */
@@ -253,9 +248,9 @@ final class Processes implements Distant {
     }
 
     /** What goes wrong on one rank ends the world for all. */
-    private <T extends @Nullable Object> T guarded(CudaCall call, long number, Supplier<T> body) {
+    private void guarded(CudaCall call, long number, Runnable body) {
         try {
-            return body.get();
+            body.run();
         } catch (CollectiveTimeoutException late) {
             RuntimeException named =
                     new CollectiveTimeoutException(named(call, number) + ": " + late.getMessage(), late);

@@ -65,7 +65,9 @@ public final class ProcessBench {
             out.fill(0, comm.stream());
             comm.stream().synchronise();
             warm(world, in, out);
-            print("%d processes, path %s, µs: back to back / each synchronised%n", ranks, world.path());
+            print(
+                    "%d processes, path %s (%s), µs: back to back / each synchronised%n",
+                    ranks, world.path(), world.pathReason());
             parts(world);
             print("| collective | bytes | processes | fused, one process | ratio |%n|---|---:|---:|---:|---:|%n");
             for (CudaBench.Kind kind : CudaBench.Kind.values()) {
