@@ -110,8 +110,14 @@ final class Places {
             Endpoint endpoint) {
         Operand from = operand(code[first + own], endpoint);
         Operand to = operand(destination, endpoint);
+        Object fromArray = from.array();
+        Object toArray = to.array();
         boolean scalesOther = scaled >= 0 && scaled != own;
-        if (own > 1 || scalesOther || !Kernels.takesArrays(kernel, sources, to.array(), from.array())) {
+        if (own > 1
+                || scalesOther
+                || fromArray == null
+                || toArray == null
+                || !Kernels.takesArrays(kernel, sources, toArray, fromArray)) {
             return false;
         }
         int shift = endpoint.elementShift;
@@ -125,9 +131,9 @@ final class Places {
         }
         Kernels.reduceHeap(
                 kernel,
-                to.array(),
+                toArray,
                 to.arrayIndex() + (int) ((destination & OFFSET_MASK) >>> shift),
-                from.array(),
+                fromArray,
                 from.arrayIndex() + (int) ((code[first + own] + offset & OFFSET_MASK) >>> shift),
                 others,
                 firstOther,

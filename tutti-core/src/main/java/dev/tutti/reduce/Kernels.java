@@ -135,11 +135,9 @@ public final class Kernels {
     }
 
     /** Whether {@link #reduceHeap} takes these arrays and this many sources, own array included. */
-    public static boolean takesArrays(int kernel, int sources, @Nullable Object dstArray, @Nullable Object ownArray) {
+    public static boolean takesArrays(int kernel, int sources, Object dstArray, Object ownArray) {
         Class<?> expected = Codes.arrayClass(Codes.type(kernel));
         return sources <= VectorFolds.SOURCES
-                && dstArray != null
-                && ownArray != null
                 && dstArray.getClass() == expected
                 && ownArray.getClass() == expected;
     }
