@@ -3,11 +3,9 @@ package dev.tutti.cuda;
 import dev.tutti.cuda.driver.Attribute;
 import dev.tutti.cuda.driver.Devices;
 import dev.tutti.cuda.driver.Driver;
-import dev.tutti.cuda.library.Scratch;
 import dev.tutti.cuda.nccl.Nccl;
 import dev.tutti.cuda.nvml.Nvml;
 import dev.tutti.cuda.nvrtc.Nvrtc;
-import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -60,14 +58,9 @@ public record CudaCapabilities(
         String nvrtc,
         String nccl,
         String nvml) {
-    private static final int BUS_ID_BYTES = 32;
-
     static CudaCapabilities of(CudaDevice device) {
         int major = device.attribute(Attribute.COMPUTE_MAJOR);
         int minor = device.attribute(Attribute.COMPUTE_MINOR);
-        MemorySegment text = Scratch.get();
-        Devices.getPciBusId(text.address(), BUS_ID_BYTES, device.handle());
-        String busId = Scratch.string(text.address(), BUS_ID_BYTES);
         String noNvrtc = Nvrtc.unavailabilityCause();
         String noNccl = Nccl.unavailabilityCause();
         String noNvml = Nvml.unavailabilityCause();
@@ -75,7 +68,7 @@ public record CudaCapabilities(
         return new CudaCapabilities(
                 device.ordinal(),
                 device.name(),
-                busId,
+                device.pciBusId(),
                 major + "." + minor,
                 Driver.version() / 1000 + "." + Driver.version() % 1000 / 10,
                 release,
@@ -161,19 +154,6 @@ public record CudaCapabilities(
      * @return an object in JSON
      */
     public String json() {
-        StringBuilder text = new StringBuilder("{");
-        asMap().forEach((key, value) -> {
-            text.append(text.length() > 1 ? ", " : "").append('"').append(key).append("\": ");
-            if (value instanceof String string) {
-                text.append('"')
-                        .append(string.replace("\\", "\\\\")
-                                .replace("\"", "\\\"")
-                                .replaceAll("\\p{Cntrl}", " "))
-                        .append('"');
-            } else {
-                text.append(value);
-            }
-        });
-        return text.append('}').toString();
+        return Json.of(asMap());
     }
 }

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CudaDevice {
     private static final int NAME_BYTES = 256;
+    private static final int BUS_ID_BYTES = 32;
     private static final int PEER_ACCESS_ALREADY_ENABLED = 704;
 
     private final int ordinal;
@@ -54,6 +55,17 @@ public final class CudaDevice {
      */
     public String name() {
         return name;
+    }
+
+    /**
+     * Its place on the bus.
+     *
+     * @return for example {@code 0000:18:00.0}
+     */
+    public String pciBusId() {
+        MemorySegment text = Scratch.get();
+        Devices.getPciBusId(text.address(), BUS_ID_BYTES, handle);
+        return Scratch.string(text.address(), BUS_ID_BYTES);
     }
 
     /**

@@ -26,7 +26,18 @@ public final class CudaGroup implements AutoCloseable {
     private final CudaWorld world;
     private final List<Entry> entries = new ArrayList<>();
     private boolean ran;
+    private @Nullable Form form;
     private @Nullable Fused fused;
+
+    /** What the whole group comes down to if its ranks share a stream. */
+    private enum Form {
+        /** One collective of all ranks. */
+        COLLECTIVE,
+        /** Messages whose two ends are both here. */
+        MESSAGES,
+        /** Anything else: ends and ranks elsewhere have to be waited for. */
+        APART
+    }
 
     private record Entry(CudaCommunicator communicator, CudaCall call, Distant.Memo memo) {}
 
@@ -114,7 +125,7 @@ public final class CudaGroup implements AutoCloseable {
         return last;
     }
 
-    /** The stream of all ranks if the whole group is one collective of all ranks in it, else null. */
+    /** The stream of all ranks if the whole group can be put into it at once, else null. */
     private @Nullable CudaStream begin() {
         ran = true;
         if (entries.isEmpty()) {
@@ -122,43 +133,85 @@ public final class CudaGroup implements AutoCloseable {
         }
         world.requireActive();
         world.device().enter();
-        if (entries.size() != world.size()) {
-            return null;
+        Form known = form;
+        if (known == null) {
+            known = isOneCollective() ? Form.COLLECTIVE : isMessages() ? Form.MESSAGES : Form.APART;
+            form = known;
         }
         CudaStream stream = entries.getFirst().communicator().stream();
-        for (int rank = 0; rank < entries.size(); rank++) {
-            Entry entry = entries.get(rank);
-            if (entry.communicator().rank() != rank
-                    || entry.call().collective == null
-                    || entry.communicator().stream().handle() != stream.handle()
-                    || !entry.communicator().isAt(entries.getFirst().communicator())) {
+        if (known == Form.APART || (known == Form.MESSAGES && !world.messages().isIdle())) {
+            return null;
+        }
+        for (int i = 1; i < entries.size(); i++) {
+            CudaCommunicator communicator = entries.get(i).communicator();
+            if (communicator.stream().handle() != stream.handle()
+                    || (known == Form.COLLECTIVE
+                            && !communicator.isAt(entries.getFirst().communicator()))) {
                 return null;
             }
         }
         return stream;
     }
 
+    private boolean isOneCollective() {
+        for (int rank = 0; rank < entries.size(); rank++) {
+            if (entries.get(rank).communicator().rank() != rank || entries.get(rank).call().collective == null) {
+                return false;
+            }
+        }
+        return entries.size() == world.size();
+    }
+
+    private boolean isMessages() {
+        return entries.stream().allMatch(entry -> entry.call().collective == null)
+                && Messages.matched(ends()).size() * 2 == entries.size();
+    }
+
+    private List<Messages.End> ends() {
+        return entries.stream()
+                .map(entry -> new Messages.End(
+                        entry.communicator().rank(),
+                        entry.call(),
+                        entry.communicator().stream(),
+                        0))
+                .toList();
+    }
+
     private void launchAll(CudaStream stream) {
         Fused ready = fused;
         if (ready == null) {
-            CudaCall[] calls = calls();
-            Mismatch.check(entries.getFirst().communicator().number() + 1, calls)
-                    .ifPresent(text -> {
-                        RuntimeException mismatch = new MismatchException(text, null);
-                        world.abort(mismatch);
-                        throw mismatch;
-                    });
-            ready = Fused.of(world.device(), calls, world.functions());
+            ready = form == Form.COLLECTIVE ? collective() : messages();
             fused = ready;
         } else {
             for (int i = 0; i < entries.size(); i++) {
                 entries.get(i).call().requireOpen();
             }
         }
-        for (int i = 0; i < entries.size(); i++) {
-            entries.get(i).communicator().nextNumber();
+        if (form == Form.COLLECTIVE) {
+            for (int i = 0; i < entries.size(); i++) {
+                entries.get(i).communicator().nextNumber();
+            }
         }
         ready.launch(stream.handle());
+    }
+
+    private Fused collective() {
+        CudaCall[] calls = calls();
+        Mismatch.check(entries.getFirst().communicator().number() + 1, calls).ifPresent(this::mismatch);
+        return Fused.of(world.device(), calls, world.functions());
+    }
+
+    private Fused messages() {
+        List<Messages.Pair> pairs = Messages.matched(ends());
+        pairs.forEach(pair -> pair.mismatch().ifPresent(this::mismatch));
+        return Fused.copies(
+                world.device(), pairs.stream().map(Messages.Pair::copy).toList());
+    }
+
+    private void mismatch(String text) {
+        RuntimeException mismatch = new MismatchException(text, null);
+        world.abort(mismatch);
+        throw mismatch;
     }
 
     private CudaCall[] calls() {
@@ -183,10 +236,7 @@ public final class CudaGroup implements AutoCloseable {
                 Streams.record(event, stream.handle());
                 Messages.End end = new Messages.End(rank, entry.call(), stream, event);
                 ends.add(end);
-                Messages.Pair pair = world.messages().offer(end);
-                if (pair != null) {
-                    pairs.add(pair);
-                }
+                world.messages().offer(end).ifPresent(pairs::add);
             }
         }
         if (!pairs.isEmpty()) {
@@ -231,6 +281,7 @@ public final class CudaGroup implements AutoCloseable {
     }
 
     private void drop() {
+        form = null;
         if (fused != null) {
             if (fused.hasTables()) {
                 world.device().synchronise();

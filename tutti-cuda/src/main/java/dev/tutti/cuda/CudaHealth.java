@@ -20,7 +20,8 @@ import java.util.function.ToIntFunction;
  * @param totalBytes all of its memory
  * @param processorMegahertz its clock
  * @param memoryMegahertz its memory's clock
- * @param uncorrectedErrors memory errors since the driver was loaded that could not be corrected
+ * @param correctedErrors memory errors since the driver was loaded that were corrected
+ * @param uncorrectedErrors memory errors since then that could not be corrected
  * @param activeNvLinks NVLinks that are up
  * @param pcieGeneration of the link in use
  * @param pcieLanes of the link in use
@@ -34,6 +35,7 @@ public record CudaHealth(
         long totalBytes,
         long processorMegahertz,
         long memoryMegahertz,
+        long correctedErrors,
         long uncorrectedErrors,
         long activeNvLinks,
         long pcieGeneration,
@@ -41,10 +43,11 @@ public record CudaHealth(
     /** In place of a number that the device does not have. */
     public static final long UNKNOWN = -1;
 
-    private static final int MOST_NVLINKS = 18;
+    static final int MOST_NVLINKS = 18;
     private static final int CORE_SENSOR = 0;
     private static final int PROCESSOR_CLOCK = 1;
     private static final int MEMORY_CLOCK = 2;
+    private static final int CORRECTED = 0;
     private static final int UNCORRECTED = 1;
     private static final int SINCE_LOADED = 0;
 
@@ -58,9 +61,12 @@ public record CudaHealth(
         if (Nvml.unavailabilityCause() != null) {
             return new CudaHealth(
                     UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN,
-                    UNKNOWN);
+                    UNKNOWN, UNKNOWN);
         }
-        long handle = Nvml.device(device.capabilities().pciBusId());
+        return of(Nvml.device(device.pciBusId()));
+    }
+
+    static CudaHealth of(long handle) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(64, 8);
             long at = out.address();
@@ -79,6 +85,7 @@ public record CudaHealth(
                     total,
                     number(out, to -> NvmlCalls.clock(handle, PROCESSOR_CLOCK, to)),
                     number(out, to -> NvmlCalls.clock(handle, MEMORY_CLOCK, to)),
+                    number(out, to -> NvmlCalls.eccErrors(handle, CORRECTED, SINCE_LOADED, to)),
                     number(out, to -> NvmlCalls.eccErrors(handle, UNCORRECTED, SINCE_LOADED, to)),
                     nvLinks(handle, out),
                     number(out, to -> NvmlCalls.pcieGeneration(handle, to)),
@@ -95,7 +102,8 @@ public record CudaHealth(
         return active;
     }
 
-    private static long number(MemorySegment out, ToIntFunction<Long> call) {
+    /** What a call writes, or {@link #UNKNOWN} if it does not. */
+    static long number(MemorySegment out, ToIntFunction<Long> call) {
         out.set(ValueLayout.JAVA_LONG, 0, 0);
         return call.applyAsInt(out.address()) == 0 ? out.get(ValueLayout.JAVA_LONG, 0) : UNKNOWN;
     }
@@ -115,10 +123,35 @@ public record CudaHealth(
         map.put("totalBytes", totalBytes);
         map.put("processorMegahertz", processorMegahertz);
         map.put("memoryMegahertz", memoryMegahertz);
+        map.put("correctedErrors", correctedErrors);
         map.put("uncorrectedErrors", uncorrectedErrors);
         map.put("activeNvLinks", activeNvLinks);
         map.put("pcieGeneration", pcieGeneration);
         map.put("pcieLanes", pcieLanes);
         return map;
+    }
+
+    /**
+     * For people.
+     *
+     * @return a line for each part that is known
+     */
+    public String text() {
+        StringBuilder text = new StringBuilder();
+        asMap().forEach((key, value) -> {
+            if (value != UNKNOWN) {
+                text.append(String.format("%-18s %s%n", key, value));
+            }
+        });
+        return text.toString();
+    }
+
+    /**
+     * For programs.
+     *
+     * @return an object in JSON
+     */
+    public String json() {
+        return Json.of(asMap());
     }
 }

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,9 +19,13 @@ import org.jspecify.annotations.Nullable;
  * was in the other's.
  */
 final class Messages {
+    private static final int SPINS = 1000;
+
     private final CudaWorld world;
     /** Per pair, ends that wait for the other; only sends or only receives. */
     private final Map<Long, ArrayDeque<End>> waiting = new HashMap<>();
+    /** Ends in all queues. */
+    private int alone;
 
     Messages(CudaWorld world) {
         this.world = world;
@@ -38,7 +43,8 @@ final class Messages {
 
         long on;
         long captured;
-        boolean launched;
+        /** A release that whoever waits acquires. */
+        volatile boolean launched;
 
         End(int rank, CudaCall call, CudaStream stream, long ready) {
             this.rank = rank;
@@ -46,35 +52,78 @@ final class Messages {
             this.stream = stream;
             this.ready = ready;
         }
+
+        int from() {
+            return call.sends ? rank : call.root;
+        }
+
+        int to() {
+            return call.sends ? call.root : rank;
+        }
     }
 
     /** Two sides that have found each other. */
-    record Pair(End sender, End receiver) {}
+    record Pair(End sender, End receiver) {
+        /** Says who disagrees, if the two do. */
+        Optional<String> mismatch() {
+            CudaCall sends = sender.call;
+            CudaCall receives = receiver.call;
+            return sends.type == receives.type && sends.count == receives.count
+                    ? Optional.empty()
+                    : Optional.of("a message does not fit: rank " + sender.rank + ": " + sends + "; rank "
+                            + receiver.rank + ": " + receives);
+        }
+
+        Fused.Copy copy() {
+            CudaBuffer from = Objects.requireNonNull(sender.call.in);
+            return new Fused.Copy(
+                    from.pointer(), Objects.requireNonNull(receiver.call.out).pointer(), from.bytes());
+        }
+    }
+
+    /** The pairs among some ends, in order for each two ranks; ends whose other one is not among them are left out. */
+    static List<Pair> matched(List<End> ends) {
+        List<Pair> pairs = new ArrayList<>();
+        Map<List<Integer>, ArrayDeque<End>> open = new HashMap<>();
+        for (End end : ends) {
+            match(open.computeIfAbsent(List.of(end.from(), end.to()), key -> new ArrayDeque<>()), end)
+                    .ifPresent(pairs::add);
+        }
+        return pairs;
+    }
+
+    /** Joins an end to the first that waits for it, or leaves it waiting: a queue has only sends or only receives. */
+    private static Optional<Pair> match(ArrayDeque<End> queue, End end) {
+        End other = queue.peek();
+        if (other == null || other.call.sends == end.call.sends) {
+            queue.add(end);
+            return Optional.empty();
+        }
+        queue.remove();
+        return Optional.of(end.call.sends ? new Pair(end, other) : new Pair(other, end));
+    }
 
     /** Brings one end and waits until the message is in both streams. */
     CudaWork run(int rank, CudaCall call, CudaStream stream) {
         long ready = world.events().take();
         Streams.record(ready, stream.handle());
         End end = new End(rank, call, stream, ready);
-        Pair pair = offer(end);
-        if (pair != null) {
-            launch(List.of(pair), stream);
-        }
+        offer(end).ifPresent(pair -> launch(List.of(pair), stream));
         return finish(end);
     }
 
     /** Finds the other end, or leaves this one for it. */
-    synchronized @Nullable Pair offer(End end) {
-        int from = end.call.sends ? end.rank : end.call.root;
-        int to = end.call.sends ? end.call.root : end.rank;
-        ArrayDeque<End> queue = waiting.computeIfAbsent((long) from * world.size() + to, key -> new ArrayDeque<>());
-        End other = queue.peek();
-        if (other == null || other.call.sends == end.call.sends) {
-            queue.add(end);
-            return null;
-        }
-        queue.remove();
-        return end.call.sends ? new Pair(end, other) : new Pair(other, end);
+    synchronized Optional<Pair> offer(End end) {
+        ArrayDeque<End> queue = waiting.computeIfAbsent(
+                (long) end.from() * world.size() + end.to(), key -> new ArrayDeque<>());
+        Optional<Pair> pair = match(queue, end);
+        alone += pair.isPresent() ? -1 : 1;
+        return pair;
+    }
+
+    /** Whether no end waits for another. */
+    synchronized boolean isIdle() {
+        return alone == 0;
     }
 
     /** Copies on a stream after what was in all the streams, in as few launches as possible. */
@@ -83,16 +132,15 @@ final class Messages {
             List<Fused.Copy> copies = new ArrayList<>();
             on.enter();
             for (Pair pair : pairs) {
-                requireFit(pair);
+                pair.mismatch().ifPresent(text -> {
+                    throw new MismatchException(text, null);
+                });
                 for (End end : List.of(pair.sender(), pair.receiver())) {
                     if (end.stream.handle() != on.handle()) {
                         Streams.await(on.handle(), end.ready, 0);
                     }
                 }
-                copies.add(new Fused.Copy(
-                        Objects.requireNonNull(pair.sender().call.in).pointer(),
-                        Objects.requireNonNull(pair.receiver().call.out).pointer(),
-                        pair.sender().call.in.bytes()));
+                copies.add(pair.copy());
             }
             Fused.copies(world.device(), copies).launch(on.handle());
             boolean captured = on.isCapturing();
@@ -118,17 +166,6 @@ final class Messages {
         }
     }
 
-    private void requireFit(Pair pair) {
-        CudaCall sends = pair.sender().call;
-        CudaCall receives = pair.receiver().call;
-        if (sends.type != receives.type || sends.count != receives.count) {
-            throw new MismatchException(
-                    "a message does not fit: rank " + pair.sender().rank + ": " + sends + "; rank "
-                            + pair.receiver().rank + ": " + receives,
-                    null);
-        }
-    }
-
     /** Waits until a message is launched, and for it in the stream. */
     CudaWork finish(End end) {
         await(end);
@@ -145,7 +182,16 @@ final class Messages {
         return new CudaWork(completion, world.notice(), world.timeoutNanos(), "rank " + end.rank + "'s " + end.call);
     }
 
-    private synchronized void await(End end) {
+    private void await(End end) {
+        for (int spins = 0; spins < SPINS && !end.launched; spins++) {
+            Thread.onSpinWait();
+        }
+        if (!end.launched) {
+            sleep(end);
+        }
+    }
+
+    private synchronized void sleep(End end) {
         long deadline = System.nanoTime() + world.timeoutNanos();
         while (!end.launched) {
             world.requireActive();

@@ -3,10 +3,7 @@ package dev.tutti.cuda;
 import dev.tutti.Communicator;
 import dev.tutti.Config;
 import dev.tutti.TuttiException;
-import dev.tutti.cuda.driver.Devices;
-import dev.tutti.cuda.library.Scratch;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +18,6 @@ import java.util.function.Function;
 
 /** Finds out where the ranks of a communicator are, chooses who serves them, and joins them. */
 final class Opening {
-    private static final int BUS_ID_BYTES = 32;
     private static final String PROCESS = UUID.randomUUID().toString();
 
     /** Worlds that rank 0 has made and the other ranks of this process have yet to find. */
@@ -40,9 +36,7 @@ final class Opening {
      */
     record Place(Backend asked, String host, String process, String device) {
         static Place of(CudaDevice device, Backend asked) {
-            MemorySegment text = Scratch.get();
-            Devices.getPciBusId(text.address(), BUS_ID_BYTES, device.handle());
-            return new Place(asked, bootId(), PROCESS, Scratch.string(text.address(), BUS_ID_BYTES));
+            return new Place(asked, bootId(), PROCESS, device.pciBusId());
         }
 
         byte[] bytes() {

@@ -5,6 +5,7 @@ import dev.tutti.cuda.Cuda;
 import dev.tutti.cuda.CudaCapabilities;
 import dev.tutti.cuda.CudaDevice;
 import dev.tutti.cuda.CudaHealth;
+import dev.tutti.cuda.CudaTopology;
 import dev.tutti.reduce.Kernels;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -61,17 +62,10 @@ public final class DoctorCommand implements Callable<Integer> {
         }
         for (CudaDevice device : Cuda.devices()) {
             text.append(System.lineSeparator()).append(device.capabilities().text());
-            text.append(String.format("%-18s %s%n", "health", CudaHealth.of(device)));
+            text.append(CudaHealth.of(device).text());
         }
-        boolean[][] peers = Cuda.peerMatrix();
-        if (peers.length > 1) {
-            text.append(System.lineSeparator()).append("peer access\n");
-            for (boolean[] row : peers) {
-                for (boolean can : row) {
-                    text.append(can ? " yes" : "  no");
-                }
-                text.append(System.lineSeparator());
-            }
+        if (Cuda.isAvailable()) {
+            text.append(System.lineSeparator()).append(CudaTopology.read().text());
         }
         return text.toString();
     }
@@ -91,6 +85,12 @@ public final class DoctorCommand implements Callable<Integer> {
                 .map(CudaCapabilities::json)
                 .toList();
         parts.add("\"devices\": [" + String.join(", ", devices) + "]");
+        List<String> health = Cuda.devices().stream()
+                .map(CudaHealth::of)
+                .map(CudaHealth::json)
+                .toList();
+        parts.add("\"health\": [" + String.join(", ", health) + "]");
+        parts.add("\"topology\": " + CudaTopology.read().json());
         return "{" + String.join(", ", parts) + "}" + System.lineSeparator();
     }
 

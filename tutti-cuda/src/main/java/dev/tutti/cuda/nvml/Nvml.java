@@ -62,7 +62,8 @@ public final class Nvml {
         }
     }
 
-    static CudaException failure(int code, String call, String arguments) {
+    /** What a call returned, as an exception. */
+    public static CudaException failure(int code, String call, String arguments) {
         return new CudaException(
                 call, code, text(code), call + "(" + arguments + ") failed: " + text(code) + " (" + code + ")");
     }

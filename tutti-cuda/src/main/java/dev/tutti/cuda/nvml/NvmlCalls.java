@@ -46,6 +46,21 @@ public final class NvmlCalls {
     private static final MethodHandle nvmlDeviceGetCurrPcieLinkWidth =
             Nvml.LIBRARY.function("nvmlDeviceGetCurrPcieLinkWidth", LONG, LONG);
 
+    private static final MethodHandle nvmlDeviceGetMaxPcieLinkGeneration =
+            Nvml.LIBRARY.function("nvmlDeviceGetMaxPcieLinkGeneration", LONG, LONG);
+
+    private static final MethodHandle nvmlDeviceGetMaxPcieLinkWidth =
+            Nvml.LIBRARY.function("nvmlDeviceGetMaxPcieLinkWidth", LONG, LONG);
+
+    private static final MethodHandle nvmlDeviceGetNvLinkVersion =
+            Nvml.LIBRARY.function("nvmlDeviceGetNvLinkVersion", LONG, INT, LONG);
+
+    private static final MethodHandle nvmlDeviceGetNvLinkRemotePciInfo =
+            Nvml.LIBRARY.function("nvmlDeviceGetNvLinkRemotePciInfo_v2", LONG, INT, LONG);
+
+    private static final MethodHandle nvmlDeviceGetSupportedEventTypes =
+            Nvml.LIBRARY.function("nvmlDeviceGetSupportedEventTypes", LONG, LONG);
+
     private static final MethodHandle nvmlDeviceGetTopologyCommonAncestor =
             Nvml.LIBRARY.function("nvmlDeviceGetTopologyCommonAncestor", LONG, LONG, LONG);
 
@@ -174,6 +189,51 @@ public final class NvmlCalls {
     public static int pcieWidth(long device, long lanes) {
         try {
             return (int) nvmlDeviceGetCurrPcieLinkWidth.invokeExact(device, lanes);
+        } catch (Throwable thrown) {
+            throw Scratch.rethrown(thrown);
+        }
+    }
+
+    /** Writes the best generation that device and slot can do. */
+    public static int mostPcieGeneration(long device, long generation) {
+        try {
+            return (int) nvmlDeviceGetMaxPcieLinkGeneration.invokeExact(device, generation);
+        } catch (Throwable thrown) {
+            throw Scratch.rethrown(thrown);
+        }
+    }
+
+    /** Writes the most lanes that device and slot can do. */
+    public static int mostPcieWidth(long device, long lanes) {
+        try {
+            return (int) nvmlDeviceGetMaxPcieLinkWidth.invokeExact(device, lanes);
+        } catch (Throwable thrown) {
+            throw Scratch.rethrown(thrown);
+        }
+    }
+
+    /** Writes a link's version. */
+    public static int nvLinkVersion(long device, int link, long version) {
+        try {
+            return (int) nvmlDeviceGetNvLinkVersion.invokeExact(device, link, version);
+        } catch (Throwable thrown) {
+            throw Scratch.rethrown(thrown);
+        }
+    }
+
+    /** Writes the nvmlPciInfo_t of whatever is at the other end of a link. */
+    public static int nvLinkRemote(long device, int link, long pciInfo) {
+        try {
+            return (int) nvmlDeviceGetNvLinkRemotePciInfo.invokeExact(device, link, pciInfo);
+        } catch (Throwable thrown) {
+            throw Scratch.rethrown(thrown);
+        }
+    }
+
+    /** Writes the kinds of events that a device can tell of. */
+    public static int supportedEvents(long device, long kinds) {
+        try {
+            return (int) nvmlDeviceGetSupportedEventTypes.invokeExact(device, kinds);
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
         }
