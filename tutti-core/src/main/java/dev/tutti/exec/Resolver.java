@@ -24,13 +24,10 @@ import org.jspecify.annotations.Nullable;
  * to the true length; empty chunks keep their signals.
  */
 final class Resolver {
-    /** Chunks begin at multiples of this many bytes within their block. */
-    static final long GRANULE = 64;
-
     private final RankPlan plan;
     private final Reach reach;
     private final Endpoint endpoint;
-    private final Geometry geometry;
+    private final BlockCuts cuts;
     private final DataType type;
     private final @Nullable ReduceOp op;
     private final long scratchStride;
@@ -52,7 +49,7 @@ final class Resolver {
         this.plan = plan;
         this.reach = reach;
         this.endpoint = endpoint;
-        this.geometry = geometry;
+        this.cuts = new BlockCuts(plan, geometry);
         this.type = type;
         this.op = op;
         this.scratchStride = scratchStride(maxChunkBytes);
@@ -75,12 +72,6 @@ final class Resolver {
     /** Room that a chunk takes in the packet area: a signature word and twice the data. */
     static long packetStride(long maxChunkBytes) {
         return Memory.roundUp(8 + 2 * Memory.roundUp(maxChunkBytes, 4), 64);
-    }
-
-    /** Length of the longest of {@code chunks} chunks of a block. */
-    static long maxChunk(long blockBytes, int chunks) {
-        long granules = (blockBytes + GRANULE - 1) / GRANULE;
-        return Math.min(blockBytes, (granules + chunks - 1) / chunks * GRANULE);
     }
 
     static Program resolve(
@@ -218,14 +209,14 @@ final class Resolver {
     }
 
     private void plain(Op each) {
-        long bytes = length(each.sources().getFirst().extent());
+        long bytes = cuts.length(each.sources().getFirst().extent());
         int sources = each.sources().size();
         int destinations = each.destinations().size();
-        int scaled = scaled(each.sources());
+        int scaled = scaled(op, plan.rank(), each.sources());
         emit(
                 Records.header(Records.DATA, sources, destinations, 0, Records.OPERANDS + sources + destinations),
                 bytes,
-                Records.fold(kernel(each, sources, scaled), scaled, slots(each.destinations())));
+                Records.fold(kernel(each, op, type, sources, scaled), scaled, slots(each.destinations())));
         each.sources().forEach(chunk -> emit(plainOperand(chunk)));
         each.destinations().forEach(chunk -> emit(plainOperand(chunk)));
     }
@@ -245,8 +236,9 @@ final class Resolver {
                 each.sources().subList(plainSource ? 1 : 0, each.sources().size());
         List<Chunk> packetDestinations = each.destinations()
                 .subList(plainDestination ? 1 : 0, each.destinations().size());
-        long bytes = length(each.sources().getFirst().extent());
-        int scaled = plainSource && scaled(each.sources().subList(0, 1)) == 0 ? each.plainPosition() : -1;
+        long bytes = cuts.length(each.sources().getFirst().extent());
+        int scaled =
+                plainSource && scaled(op, plan.rank(), each.sources().subList(0, 1)) == 0 ? each.plainPosition() : -1;
         int flags = Records.SIGNED
                 | (plainSource ? Records.PLAIN_SOURCE : 0)
                 | (plainDestination ? Records.PLAIN_DESTINATION : 0);
@@ -260,7 +252,7 @@ final class Resolver {
                         flags,
                         Records.OPERANDS + operands),
                 bytes,
-                Records.fold(kernel(each, sources, scaled), scaled, each.plainPosition()));
+                Records.fold(kernel(each, op, type, sources, scaled), scaled, each.plainPosition()));
         if (plainSource) {
             emit(plainOperand(each.sources().getFirst()));
         }
@@ -271,15 +263,11 @@ final class Resolver {
         packetDestinations.forEach(chunk -> emit(packetOperand(chunk)));
     }
 
-    private boolean isScaled() {
-        return op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
-    }
-
-    /** The source that preMulSum multiplies: this rank's own fresh input. */
-    private int scaled(List<Chunk> sources) {
-        if (isScaled()) {
+    /** The source that preMulSum multiplies: the rank's own fresh input. */
+    static int scaled(@Nullable ReduceOp op, int rank, List<Chunk> sources) {
+        if (op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM) {
             for (int i = 0; i < sources.size(); i++) {
-                if (sources.get(i).space() == Space.INPUT && sources.get(i).rank() == plan.rank()) {
+                if (sources.get(i).space() == Space.INPUT && sources.get(i).rank() == rank) {
                     return i;
                 }
             }
@@ -287,7 +275,7 @@ final class Resolver {
         return -1;
     }
 
-    private int kernel(Op each, int sources, int scaled) {
+    static int kernel(Op each, @Nullable ReduceOp op, DataType type, int sources, int scaled) {
         ReduceOp operator = each.fold() != null ? each.fold() : op;
         if (operator == null) {
             return Records.COPY;
@@ -312,8 +300,8 @@ final class Resolver {
 
     private long plainOperand(Chunk chunk) {
         return switch (chunk.space()) {
-            case INPUT -> Records.operand(Records.INPUT, reachable(chunk), offset(chunk));
-            case OUTPUT -> Records.operand(Records.OUTPUT, reachable(chunk), offset(chunk));
+            case INPUT -> Records.operand(Records.INPUT, reachable(chunk), cuts.offset(chunk));
+            case OUTPUT -> Records.operand(Records.OUTPUT, reachable(chunk), cuts.offset(chunk));
             case SCRATCH -> Records.operand(Records.SCRATCH, chunk.rank(), chunk.index() * scratchStride);
         };
     }
@@ -328,40 +316,6 @@ final class Resolver {
 
     private long packetOperand(Chunk chunk) {
         return Records.operand(Records.PACKET_AREA, chunk.rank(), chunk.index() * packetStride);
-    }
-
-    /**
-     * Where a chunk lies in its memory. Peers' blocks lie where this rank's do, as ragged plans reach only for a peer's only block or
-     * for blocks that all ranks lay out alike; how long they are this rank knows from its own end.
-     */
-    private long offset(Chunk chunk) {
-        int block = chunk.index() / plan.chunksPerBlock();
-        int within = chunk.index() % plan.chunksPerBlock();
-        boolean input = chunk.space() == Space.INPUT;
-        long start = input ? geometry.inputOffset(block) : geometry.outputOffset(block);
-        return start + cut(blockBytes(chunk.extent()), within);
-    }
-
-    private long blockBytes(Chunk chunk) {
-        int block = chunk.index() / plan.chunksPerBlock();
-        return chunk.space() == Space.INPUT ? geometry.inputBytes(block) : geometry.outputBytes(block);
-    }
-
-    private long length(Chunk chunk) {
-        if (chunk.space() == Space.SCRATCH) {
-            throw new IllegalArgumentException(chunk + " has no length: say which input or output it is like");
-        }
-        int within = chunk.index() % plan.chunksPerBlock();
-        long bytes = blockBytes(chunk);
-        return cut(bytes, within + chunk.count()) - cut(bytes, within);
-    }
-
-    /** Where chunk {@code index} of a block begins. */
-    private long cut(long blockBytes, int index) {
-        long granules = (blockBytes + GRANULE - 1) / GRANULE;
-        long each = granules / plan.chunksPerBlock();
-        long rest = granules % plan.chunksPerBlock();
-        return Math.min(blockBytes, (index * each + Math.min(index, rest)) * GRANULE);
     }
 
     private void emit(long... words) {

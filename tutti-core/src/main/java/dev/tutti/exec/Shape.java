@@ -79,7 +79,7 @@ final class Shape {
         this.window = chunk * part.chunksPerBlock();
         this.rounds = Math.max(1, (longestBytes + window - 1) / window);
         this.maxChunk =
-                rounds == 1 && !call.isPairwise() ? Resolver.maxChunk(longestBytes, part.chunksPerBlock()) : chunk;
+                rounds == 1 && !call.isPairwise() ? BlockCuts.maxChunk(longestBytes, part.chunksPerBlock()) : chunk;
         this.takesPlaces = plan.reach() == Reach.OWN;
         this.meta = Signature.meta(call);
         this.digest = Signature.digest(meta, count, extra);
@@ -151,7 +151,7 @@ final class Shape {
         boolean needsRoom = part.scratchChunks() > 0 || part.packetChunks() > 0;
         if (plan.reach() != Reach.OWN && !needsRoom) {
             // Nothing has to fit anywhere, and one launch saves the others' meetings.
-            return Math.max(Resolver.GRANULE, Resolver.maxChunk(longestBytes, part.chunksPerBlock()));
+            return Math.max(BlockCuts.GRANULE, BlockCuts.maxChunk(longestBytes, part.chunksPerBlock()));
         }
         long chunk = CHUNK_BYTES;
         if (part.scratchChunks() > 0) {
@@ -161,9 +161,9 @@ final class Shape {
         }
         if (part.packetChunks() > 0) {
             long room = endpoint.fabric.layout().packetBytes() / part.packetChunks() / 64 * 64;
-            chunk = Math.min(chunk, (room - 8) / 2 / Resolver.GRANULE * Resolver.GRANULE);
+            chunk = Math.min(chunk, (room - 8) / 2 / BlockCuts.GRANULE * BlockCuts.GRANULE);
         }
-        if (chunk < Resolver.GRANULE) {
+        if (chunk < BlockCuts.GRANULE) {
             throw new IllegalArgumentException("a plan of " + part.ranks() + " ranks needs " + part.scratchChunks()
                     + " scratch and " + part.packetChunks() + " packet slots: set a larger scratch");
         }

@@ -162,8 +162,10 @@ public final class CudaDevice {
     }
 
     /**
-     * Destroys the context and makes a new one: after it was lost, or to have everything in it freed. Whatever was made in it, by
-     * other libraries of the process too, is gone.
+     * Destroys the context and makes a new one: to have everything in it freed, or after it was lost. Whatever was made in it, by
+     * other libraries of the process too, is gone. After a kernel that failed, drivers give a process no new context.
+     *
+     * @throws StaleException if the driver makes none: then the process has to be started anew
      */
     public void rebuild() {
         synchronized (lock) {
@@ -173,6 +175,14 @@ public final class CudaDevice {
             }
             context = 0;
             kernels = null;
+            String lost = Generations.isLost(ordinal) ? Generations.cause(ordinal) : null;
+            try {
+                context = Devices.retainPrimary(handle);
+            } catch (CudaException refused) {
+                throw new StaleException(this + " gets no new context"
+                        + (lost == null ? "" : " after " + lost) + ": " + refused.getMessage()
+                        + "; end this process and start another, which may use the device");
+            }
             Generations.rebuilt(ordinal, "the context was rebuilt");
         }
         enter();
@@ -186,7 +196,9 @@ public final class CudaDevice {
         }
         if (Generations.isLost(ordinal)) {
             throw new StaleException("device " + ordinal + " (" + name + ") has lost its context: "
-                    + Generations.cause(ordinal) + "; call rebuild() and make everything on it anew");
+                    + Generations.cause(ordinal)
+                    + "; end this process and start another: after a failure like this rebuild()"
+                    + " gets no new one from the driver");
         }
         Devices.setCurrent(known);
     }

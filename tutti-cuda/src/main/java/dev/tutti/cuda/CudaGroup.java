@@ -155,7 +155,8 @@ public final class CudaGroup implements AutoCloseable {
 
     private boolean isOneCollective() {
         for (int rank = 0; rank < entries.size(); rank++) {
-            if (entries.get(rank).communicator().rank() != rank || entries.get(rank).call().collective == null) {
+            if (entries.get(rank).communicator().rank() != rank
+                    || entries.get(rank).call().collective == null) {
                 return false;
             }
         }
@@ -169,11 +170,8 @@ public final class CudaGroup implements AutoCloseable {
 
     private List<Messages.End> ends() {
         return entries.stream()
-                .map(entry -> new Messages.End(
-                        entry.communicator().rank(),
-                        entry.call(),
-                        entry.communicator().stream(),
-                        0))
+                .map(entry ->
+                        new Messages.End(entry.communicator().rank(), entry.call(), entry.communicator().stream(), 0))
                 .toList();
     }
 

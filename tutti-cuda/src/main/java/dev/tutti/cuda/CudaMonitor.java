@@ -111,7 +111,9 @@ public final class CudaMonitor implements AutoCloseable {
 
         @Override
         public String toString() {
-            String what = kind == Kind.XID ? "Xid " + number : kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+            String what = kind == Kind.XID
+                    ? "Xid " + number
+                    : kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
             return device + ": " + what + (meaning().isEmpty() ? "" : " (" + meaning() + ")");
         }
     }

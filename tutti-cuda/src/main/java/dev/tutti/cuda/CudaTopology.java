@@ -5,7 +5,6 @@ import dev.tutti.cuda.nvml.NvmlCalls;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -165,8 +164,7 @@ public record CudaTopology(List<Node> devices, List<Way> ways) {
     private static Way way(CudaDevice a, CudaDevice b, Node from, boolean hasNvml, MemorySegment out) {
         long level = hasNvml
                 ? CudaHealth.number(
-                        out,
-                        to -> NvmlCalls.commonAncestor(Nvml.device(a.pciBusId()), Nvml.device(b.pciBusId()), to))
+                        out, to -> NvmlCalls.commonAncestor(Nvml.device(a.pciBusId()), Nvml.device(b.pciBusId()), to))
                 : CudaHealth.UNKNOWN;
         long joined = from.nvLinks().stream()
                 .filter(link -> link.isActive() && sameBusId(link.remoteBusId(), b.pciBusId()))
@@ -210,7 +208,9 @@ public record CudaTopology(List<Node> devices, List<Way> ways) {
                     shown(each.pcieLanes()),
                     shown(each.mostPcieGeneration()),
                     shown(each.mostPcieLanes()),
-                    each.nvLinks().isEmpty() ? "no NVLinks" : up + " of " + each.nvLinks().size() + " NVLinks up"));
+                    each.nvLinks().isEmpty()
+                            ? "no NVLinks"
+                            : up + " of " + each.nvLinks().size() + " NVLinks up"));
         }
         for (Way each : ways) {
             text.append(String.format(

@@ -24,6 +24,10 @@ final class Fused implements AutoCloseable {
     private static final int MOST_TASKS = 128;
     private static final int BLOCK_BYTES = 24;
     private static final int TASK_BYTES = 24;
+    /** Vectors that a thread should have, found by trying: the more it writes of each, the fewer. */
+    private static final int FOLDED = 2;
+
+    private static final int COPIED = 8;
     private static final int SPREAD_BLOCKS = 24;
     private static final int SPREAD_TARGETS = SPREAD_BLOCKS + INLINE_RANKS * BLOCK_BYTES;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -108,7 +112,7 @@ final class Fused implements AutoCloseable {
             long function = fused.kernels
                     .fused(buffer.type(), Fold.AVG, 1, KernelSet.TOGETHER)
                     .function("fused_reduce");
-            fused.add(function, args, buffer.bytes(), 1);
+            fused.add(function, args, buffer.bytes(), 1, FOLDED);
         }
         return fused;
     }
@@ -148,7 +152,7 @@ final class Fused implements AutoCloseable {
             boolean gets = all || rank == first.root;
             FoldArgs.setRank(args, calls, rank, gets ? pointer(calls[rank].out) : 0, 0, 0);
         }
-        add(function, table(args, calls.length), first.count * first.type.bytes(), 1);
+        add(function, table(args, calls.length), first.count * first.type.bytes(), 1, FOLDED);
     }
 
     private void scan(CudaCall[] calls, Map<String, String> functions) {
@@ -166,7 +170,7 @@ final class Fused implements AutoCloseable {
         for (int rank = 0; rank < calls.length; rank++) {
             FoldArgs.setRank(args, calls, rank, exclusive && rank == 0 ? 0 : pointer(calls[rank].out), 0, 0);
         }
-        add(function, table(args, calls.length), first.count * first.type.bytes(), 1);
+        add(function, table(args, calls.length), first.count * first.type.bytes(), 1, FOLDED);
     }
 
     private void reduceScatter(CudaCall[] calls, Map<String, String> functions) {
@@ -187,7 +191,7 @@ final class Fused implements AutoCloseable {
         for (int rank = 0; rank < size; rank++) {
             FoldArgs.setRank(args, calls, rank, pointer(calls[rank].out), offsets[rank], counts[rank]);
         }
-        add(function, table(args, size), longest * first.type.bytes(), size);
+        add(function, table(args, size), longest * first.type.bytes(), size, COPIED);
     }
 
     private void broadcast(CudaCall[] calls) {
@@ -236,7 +240,8 @@ final class Fused implements AutoCloseable {
             args.set(LONG, 8, upload(blocks));
             args.set(LONG, 16, upload(targets));
         }
-        add(kernels.copies(apart()).function("copy_spread"), args, longest * width, sources.length);
+        int vectors = size >= 8 ? 1 : size >= 4 ? 2 : COPIED;
+        add(kernels.copies(apart()).function("copy_spread"), args, longest * width, sources.length, vectors);
     }
 
     private void allToAll(CudaCall[] calls) {
@@ -255,7 +260,7 @@ final class Fused implements AutoCloseable {
                 args.set(LONG, 16 + 8L * (INLINE_RANKS + rank), pointer(calls[rank].out));
             }
             long function = kernels.copies(apart()).function("copy_exchange");
-            add(function, args, bytes, Math.max(1, size * (size + 1) / 2), size, size);
+            add(function, args, bytes, Math.max(1, size * (size + 1) / 2), size, size, COPIED);
             return;
         }
         List<Copy> copies = new ArrayList<>();
@@ -331,21 +336,21 @@ final class Fused implements AutoCloseable {
                 args.set(LONG, (long) i * TASK_BYTES + 16, copy.bytes());
                 longest = Math.max(longest, copy.bytes());
             }
-            add(kernels.copies(apart()).function(copying()), args, longest, some.size());
+            add(kernels.copies(apart()).function(copying()), args, longest, some.size(), COPIED);
         }
     }
 
-    private void add(long function, MemorySegment args, long bytes, int rows) {
-        add(function, args, bytes, rows, rows, 1);
+    private void add(long function, MemorySegment args, long bytes, int rows, int vectors) {
+        add(function, args, bytes, rows, rows, 1, vectors);
     }
 
     /** One of {@code cells} has that many bytes; the others of the grid's rows and columns have nothing to do. */
-    private void add(long function, MemorySegment args, long bytes, int cells, int rows, int columns) {
+    private void add(long function, MemorySegment args, long bytes, int cells, int rows, int columns, int vectors) {
         if (part != null) {
             steps.add(part.step(function, args, bytes, rows, columns));
             return;
         }
-        Grid grid = Grid.of(device, function, bytes, cells);
+        Grid grid = Grid.of(device, function, bytes, cells, vectors);
         steps.add(new Step(function, grid.blocks(), rows, columns, grid.threads(), args));
     }
 
@@ -353,7 +358,7 @@ final class Fused implements AutoCloseable {
     private void meetAtLeast() {
         if (part != null && steps.isEmpty()) {
             MemorySegment nothing = Arena.ofAuto().allocate((long) MOST_TASKS * TASK_BYTES, 16);
-            add(kernels.copies(apart()).function(copying()), nothing, 0, 1);
+            add(kernels.copies(apart()).function(copying()), nothing, 0, 1, COPIED);
         }
     }
 

@@ -114,8 +114,8 @@ final class Messages {
 
     /** Finds the other end, or leaves this one for it. */
     synchronized Optional<Pair> offer(End end) {
-        ArrayDeque<End> queue = waiting.computeIfAbsent(
-                (long) end.from() * world.size() + end.to(), key -> new ArrayDeque<>());
+        ArrayDeque<End> queue =
+                waiting.computeIfAbsent((long) end.from() * world.size() + end.to(), key -> new ArrayDeque<>());
         Optional<Pair> pair = match(queue, end);
         alone += pair.isPresent() ? -1 : 1;
         return pair;

@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Arithmetic is NCCL's. It has no 16-bit integers and no bitwise operators; such reductions are refused.
  */
 public final class NcclCommunicator extends DeviceCommunicator {
+    private static final long NAMING_NANOS = 2_000_000_000L;
+
     /** Looks at NCCL's state and at the other ranks while one waits. */
     private final CudaWork.Watch watch = new CudaWork.Watch() {
         @Override
@@ -285,6 +287,11 @@ public final class NcclCommunicator extends DeviceCommunicator {
         }
     }
 
+    /** After making another communicator of this one: this one is at it even where the call says that it is done. */
+    private void settled(int code, String what) {
+        settle(code == 0 ? Nccl.IN_PROGRESS : code, what);
+    }
+
     private RuntimeException failed(int code, String what) {
         RuntimeException failure = Nccl.failure(code, what, who() + ", #" + number);
         breakOff(failure.getMessage());
@@ -295,16 +302,23 @@ public final class NcclCommunicator extends DeviceCommunicator {
     private void requireHealthy() {
         requireUsable();
         int code = NcclCalls.asyncError(handle);
-        if (code != 0 && code != Nccl.IN_PROGRESS) {
-            throw failed(code, "ncclCommGetAsyncError");
-        }
-        if (board != null) {
+        boolean failed = code != 0 && code != Nccl.IN_PROGRESS;
+        // NCCL sees a connection that ended; who was at its other end is known a moment later.
+        long until = failed ? System.nanoTime() + NAMING_NANOS : 0;
+        while (board != null) {
             try {
                 board.requireAll();
             } catch (RuntimeException cause) {
-                breakOff(cause.getMessage());
+                breakOff(String.valueOf(cause.getMessage()));
                 throw cause;
             }
+            if (!failed || System.nanoTime() - until > 0) {
+                break;
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+        if (failed) {
+            throw failed(code, "ncclCommGetAsyncError");
         }
     }
 
@@ -348,7 +362,7 @@ public final class NcclCommunicator extends DeviceCommunicator {
             MemorySegment made = arena.allocate(ValueLayout.JAVA_LONG);
             device.enter();
             if (color < 0) {
-                settle(NcclCalls.split(handle, Communicator.NO_COLOR, key, made.address(), config), "ncclCommSplit");
+                settled(NcclCalls.split(handle, Communicator.NO_COLOR, key, made.address(), config), "ncclCommSplit");
                 return Optional.empty();
             }
             return Optional.of(child(
@@ -403,7 +417,7 @@ public final class NcclCommunicator extends DeviceCommunicator {
             MemorySegment made,
             ToIntFunction<MemorySegment> begin) {
         return joined(device, place, members, timeoutNanos, childBoard, call, made, to -> {
-            settle(begin.applyAsInt(to), call);
+            settled(begin.applyAsInt(to), call);
             return 0;
         });
     }

@@ -2,10 +2,12 @@ package dev.tutti.cuda;
 
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
+import dev.tutti.exec.BlockResolver;
 import dev.tutti.exec.PlanProgram;
 import dev.tutti.exec.PlanResolver;
 import dev.tutti.exec.PlanStep;
 import dev.tutti.plan.Plan;
+import dev.tutti.plan.PlanHeader;
 import dev.tutti.plan.PlanSizes;
 import dev.tutti.plan.RankPlan;
 import java.lang.foreign.Arena;
@@ -24,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PlanLayout {
     private static final int LINE = 128;
-    private static final int TABLE_BYTES = 32;
+    private static final int TABLE_BYTES = 48;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     /** Memory that the executor reaches. */
@@ -49,12 +51,13 @@ final class PlanLayout {
     private final PlanProgram[] programs;
     private long slotBytes;
     private int flag;
+    private int version;
     private @Nullable Key prepared;
 
     private record Key(long blockBytes, DataType type, ReduceOp.@Nullable Kind operator) {}
 
-    /** A launch's records as bytes, to be put at the address that they were made for. */
-    record Image(MemorySegment bytes, int lanes, int flag) {}
+    /** What tells one launch from another: its flag, and the half of scratch that it uses. */
+    record Turn(int flag, int half) {}
 
     PlanLayout(Plan plan, Memory memory) {
         this.plan = plan;
@@ -103,29 +106,54 @@ final class PlanLayout {
         if (key.equals(prepared)) {
             return false;
         }
-        PlanSizes sizes = PlanSizes.of(plan, blockBytes, type.bytes());
-        boolean grows = sizes.slotBytes() > slotBytes;
+        long needed = slotBytes(blockBytes, type);
+        boolean grows = needed > slotBytes;
         if (grows) {
-            slotBytes = sizes.slotBytes();
+            slotBytes = needed;
             freshScratch();
         }
         for (int rank = 0; rank < plan.ranks(); rank++) {
-            programs[rank] = PlanResolver.resolve(plan.rank(rank), sizes, slotBytes, type, operator, new Lines(rank));
+            Lines lines = new Lines(rank);
+            programs[rank] = isBlocks()
+                    ? BlockResolver.resolve(plan, rank, blockBytes, slotBytes, type, operator, lines)
+                    : PlanResolver.resolve(
+                            plan.rank(rank),
+                            PlanSizes.of(plan, blockBytes, type.bytes()),
+                            slotBytes,
+                            type,
+                            operator,
+                            lines);
         }
         prepared = key;
+        version++;
         return grows;
+    }
+
+    /** Whether the plan is of Tutti's own kind. */
+    boolean isBlocks() {
+        return plan.header().style() == PlanHeader.Style.BLOCKS;
+    }
+
+    private long slotBytes(long blockBytes, DataType type) {
+        return isBlocks()
+                ? BlockResolver.slotBytes(plan, blockBytes)
+                : PlanSizes.of(plan, blockBytes, type.bytes()).slotBytes();
     }
 
     /** Whether {@link #prepare} would have to wait for what is running. */
     boolean wouldGrow(long blockBytes, DataType type) {
-        return PlanSizes.of(plan, blockBytes, type.bytes()).slotBytes() > slotBytes;
+        return slotBytes(blockBytes, type) > slotBytes;
     }
 
     private void freshScratch() {
+        version++;
         for (int rank = 0; rank < plan.ranks(); rank++) {
             long half = slotBytes * plan.rank(rank).scratchChunks();
             if (half > 0) {
                 scratch[rank] = memory.allocate(halves * half);
+            }
+            half = slotBytes * plan.rank(rank).packetChunks();
+            if (half > 0) {
                 packets[rank] = memory.allocate(2L * halves * half);
             }
         }
@@ -142,8 +170,8 @@ final class PlanLayout {
         return (long) lanes() * TABLE_BYTES + 8 * words;
     }
 
-    /** The next launch, for an address where it will lie. */
-    Image next(long address, long[] inputs, long[] outputs) {
+    /** The next launch. */
+    Turn next() {
         flag++;
         if (flag == 0) {
             // After 2^32 - 1 comes 2, so that halves go on alternating; in fresh scratch no old packet is taken for a
@@ -151,13 +179,21 @@ final class PlanLayout {
             flag = 2;
             freshScratch();
         }
-        int half = halves == 2 && (flag & 1) == 0 ? 1 : 0;
+        return new Turn(flag, halves == 2 && (flag & 1) == 0 ? 1 : 0);
+    }
+
+    /** Changes whenever images made before are good for nothing any more. */
+    int version() {
+        return version;
+    }
+
+    /** The records of launches of one half, for an address where they will lie; scalars are those of preMulSum, by rank. */
+    MemorySegment image(int half, long address, long[] inputs, long[] outputs, long[] scalars) {
         long[] plain = scratch.clone();
         long[] boxed = packets.clone();
         for (int rank = 0; rank < plan.ranks(); rank++) {
-            long halfBytes = slotBytes * half * plan.rank(rank).scratchChunks();
-            plain[rank] += halfBytes;
-            boxed[rank] += 2 * halfBytes;
+            plain[rank] += slotBytes * half * plan.rank(rank).scratchChunks();
+            boxed[rank] += 2 * slotBytes * half * plan.rank(rank).packetChunks();
         }
         long[] bases = PlanProgram.bases(inputs, outputs, plain, boxed);
         MemorySegment bytes = Arena.ofAuto().allocate(Math.max(8, imageBytes()), 64);
@@ -170,11 +206,13 @@ final class PlanLayout {
                 bytes.set(LONG, at + 8, lane.length);
                 bytes.set(LONG, at + 16, semaphores[rank]);
                 bytes.set(LONG, at + 24, arrivals[rank]);
+                bytes.set(LONG, at + 32, scalars[rank]);
+                bytes.set(LONG, at + 40, plan.ranks());
                 MemorySegment.copy(lane, 0, bytes, LONG, code, lane.length);
                 code += 8L * lane.length;
             }
         }
-        return new Image(bytes, lanes(), flag);
+        return bytes;
     }
 
     /** Which operation a lane of the launch stands at. */

@@ -5,6 +5,7 @@ import dev.tutti.CollectiveTimeoutException;
 import dev.tutti.Communicator;
 import dev.tutti.ReduceOp;
 import dev.tutti.TuttiException;
+import java.time.Duration;
 
 /**
  * One rank in a process of its own, for {@code tutti run}: {@code DeviceRank BACKEND all|missing|killed}. For NCCL with all ranks on
@@ -52,7 +53,7 @@ final class DeviceRank {
                 say(start, expected);
             }
         }
-        comm.barrier();
+        comm.withTimeout(Duration.ofMinutes(1)).barrier();
     }
 
     /** The last rank's process ends in the middle. */

@@ -121,13 +121,14 @@ class HostPlanTest {
                     outputs[rank] = results[rank].address();
                 }
                 MemorySegment room = arena.allocate(layout.imageBytes(), 64);
-                PlanLayout.Image image = layout.next(room.address(), inputs, outputs);
-                room.copyFrom(image.bytes().asSlice(0, room.byteSize()));
+                PlanLayout.Turn turn = layout.next();
+                room.copyFrom(layout.image(turn.half(), room.address(), inputs, outputs, new long[ranks])
+                        .asSlice(0, room.byteSize()));
                 MemorySegment args = arena.allocate(32, 16);
                 args.set(ValueLayout.JAVA_LONG, 0, room.address());
                 args.set(ValueLayout.JAVA_LONG, 8, control.address());
                 args.set(ValueLayout.JAVA_LONG, 16, control.address() + 64);
-                args.set(ValueLayout.JAVA_INT, 24, image.flag());
+                args.set(ValueLayout.JAVA_INT, 24, turn.flag());
                 HostCompiler.call(player, args, layout.lanes(), 1, 1, 1);
                 for (int rank = 0; rank < ranks; rank++) {
                     for (int i = 0; i < out; i++) {

@@ -55,6 +55,9 @@ final class CudaRows implements AutoCloseable {
     }
 
     void run(Case what, Consumer<Row> rows) {
+        if (isPlanned()) {
+            CudaPlans.algorithm(what, options);
+        }
         options.sizes().forEach(size -> {
             Shape shape = what.program().shape(size, what.type().bytes(), ranks, traffic);
             rows.accept(new Row(
@@ -62,37 +65,101 @@ final class CudaRows implements AutoCloseable {
         });
     }
 
-    private Row.Half measure(Case what, Shape shape, boolean inPlace) {
-        try (CudaGroup group = world.group();
+    /** One call of all ranks, to be made many times. */
+    interface Launches extends AutoCloseable {
+        void enqueue();
+
+        void await();
+
+        @Override
+        void close();
+    }
+
+    private Row.Half measure(Case what, Shape shape, boolean wanted) {
+        // A plan has no all-to-all in place: it is timed out of place twice.
+        boolean inPlace = wanted && !(isPlanned() && what.program() == Program.ALLTOALL);
+        try (Launches launches = launches(what, shape, inPlace);
                 CudaEvent start = CudaEvent.openTimed(device);
                 CudaEvent end = CudaEvent.openTimed(device)) {
-            for (int rank = 0; rank < ranks; rank++) {
-                add(group, what, shape, inPlace, rank);
-            }
             long wrong = options.check > 0 && what.program().isChecked(inPlace)
-                    ? check(group, what, shape, inPlace)
+                    ? check(launches, what, shape, inPlace)
                     : Row.Half.UNCHECKED;
-            warm(group);
+            warm(launches);
             start.record(stream);
             int repetitions = options.leastIterations() * options.aggregated;
             for (int i = 0; i < repetitions; i++) {
-                group.enqueue();
+                launches.enqueue();
             }
             end.record(stream);
             end.synchronise();
+            launches.await();
             double micros = end.microsSince(start) / repetitions;
             double bandwidth = micros > 0 ? shape.algorithmBytes() / micros / 1e3 : 0;
             return new Row.Half(micros, bandwidth, bandwidth * what.program().busFactor(ranks), wrong, List.of());
         }
     }
 
+    /** Whether calls go through plans, as an algorithm was named. */
+    private boolean isPlanned() {
+        return options.algorithm != null || options.protocol != null;
+    }
+
+    private Launches launches(Case what, Shape shape, boolean inPlace) {
+        if (isPlanned()) {
+            CudaPlans plans = new CudaPlans(device, stream, options, what, shape);
+            for (int rank = 0; rank < ranks; rank++) {
+                addMemory(plans, what, shape, inPlace, rank);
+            }
+            return plans;
+        }
+        CudaGroup group = world.group();
+        for (int rank = 0; rank < ranks; rank++) {
+            add(group, what, shape, inPlace, rank);
+        }
+        return new Launches() {
+            @Override
+            public void enqueue() {
+                group.enqueue();
+            }
+
+            @Override
+            public void await() {
+                stream.synchronise();
+            }
+
+            @Override
+            public void close() {
+                group.close();
+            }
+        };
+    }
+
+    /** Memory as {@link #add} has it. */
+    private void addMemory(CudaPlans plans, Case what, Shape shape, boolean inPlace, int rank) {
+        DataType type = what.type();
+        long count = shape.count();
+        Program program = what.program();
+        boolean atRoot = rank == what.root();
+        CudaBuffer out = view(recv.get(rank), type, shape.recvCount());
+        CudaBuffer in = !inPlace && program != Program.BROADCAST
+                ? view(send.get(rank), type, shape.sendCount())
+                : view(recv.get(rank), type, shape.sendCount());
+        if (inPlace && (program == Program.ALL_GATHER || (program == Program.GATHER && atRoot))) {
+            in = out.slice(rank * count, count);
+        } else if (inPlace && (program == Program.REDUCE_SCATTER || (program == Program.SCATTER && atRoot))) {
+            out = in.slice(rank * count, count);
+        }
+        plans.add(in, out);
+    }
+
     /** So long that the host's part is compiled: small launches cost less on the device than uncompiled code on the host. */
-    private void warm(CudaGroup group) {
+    private void warm(Launches launches) {
         long end = System.nanoTime() + WARM_NANOS;
         for (int i = 0; i < Math.max(3, options.warmupIterations()) || System.nanoTime() - end < 0; i++) {
-            group.enqueue();
+            launches.enqueue();
             stream.synchronise();
         }
+        launches.await();
     }
 
     private void add(CudaGroup group, Case what, Shape shape, boolean inPlace, int rank) {
@@ -132,7 +199,7 @@ final class CudaRows implements AutoCloseable {
     }
 
     /** Exact data in, poison where results go, one run; counts elements that are not what they must be. */
-    private long check(CudaGroup group, Case what, Shape shape, boolean inPlace) {
+    private long check(Launches launches, Case what, Shape shape, boolean inPlace) {
         ExactData data = what.program().isReducing()
                 ? ExactData.reducing(what.type(), what.operator(), ranks)
                 : ExactData.moving(what.type(), ranks);
@@ -142,7 +209,8 @@ final class CudaRows implements AutoCloseable {
             for (int rank = 0; rank < ranks; rank++) {
                 fill(what, shape, inPlace, rank, data.input(rank, seed), memory);
             }
-            group.run().await();
+            launches.enqueue();
+            launches.await();
             long wrong = 0;
             for (int rank = 0; rank < ranks; rank++) {
                 MemorySegment result = memory.asSlice(0, shape.bytes());

@@ -1,6 +1,7 @@
 package dev.tutti.cli.plan;
 
 import dev.tutti.DataType;
+import dev.tutti.ReduceOp;
 import dev.tutti.cuda.CudaBuffer;
 import dev.tutti.cuda.CudaDevice;
 import dev.tutti.cuda.CudaPlan;
@@ -10,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Runs one plan on a device. Memory is filled and compared on the host; guards travel along. */
@@ -51,13 +53,7 @@ final class CudaTrial implements AutoCloseable {
             }
             run.delays(delays);
             for (int launch = 0; launch < launches; launch++) {
-                run.launch(
-                        stream,
-                        each.type(),
-                        each.count(),
-                        Trial.operator(each, 0),
-                        inputs.get(launch),
-                        outputs.get(launch));
+                launch(each, inputs.get(launch), outputs.get(launch));
             }
             run.await(timeout);
             int next = 0;
@@ -74,6 +70,19 @@ final class CudaTrial implements AutoCloseable {
         } finally {
             buffers.forEach(CudaBuffer::close);
         }
+    }
+
+    private void launch(TrialCase each, List<CudaBuffer> inputs, List<CudaBuffer> outputs) {
+        ReduceOp first = Trial.operator(each, 0);
+        if (first == null || first.kind() != ReduceOp.Kind.PRE_MUL_SUM) {
+            run.launch(stream, each.type(), each.count(), first, inputs, outputs);
+            return;
+        }
+        List<ReduceOp> operators = new ArrayList<>();
+        for (int rank = 0; rank < inputs.size(); rank++) {
+            operators.add(Objects.requireNonNull(Trial.operator(each, rank)));
+        }
+        run.launchEach(stream, each.type(), each.count(), operators, inputs, outputs);
     }
 
     private static CudaBuffer part(CudaBuffer buffer, MemorySegment whole, MemorySegment part) {

@@ -30,6 +30,11 @@ final class Expectation {
         return plan.header().collective();
     }
 
+    /** The root of a rooted collective. */
+    int root() {
+        return plan.root();
+    }
+
     /** Whether there is anything to compare. */
     boolean isKnown() {
         return collective() != null || senders != null;

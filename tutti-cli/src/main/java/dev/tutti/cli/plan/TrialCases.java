@@ -48,7 +48,7 @@ final class TrialCases {
                 : operations().anyMatch(op -> op.code().folds());
         this.blocks = collective == null
                 ? 1
-                : Math.max(collective.inputBlocks(plan.ranks()), collective.outputBlocks(plan.ranks()));
+                : Math.max(1, Math.max(collective.inputBlocks(plan.ranks()), collective.outputBlocks(plan.ranks())));
     }
 
     /** The cases that the options mean for a plan. */

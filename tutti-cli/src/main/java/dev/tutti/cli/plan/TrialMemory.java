@@ -48,9 +48,8 @@ final class TrialMemory {
         this.seed = seed;
         this.inputs = new MemorySegment[launches];
         this.outputs = new MemorySegment[launches];
-        PlanSizes sizes = PlanSizes.of(plan, each.blockBytes(), each.type().bytes());
-        long input = bytes(sizes.inputBytes(), true);
-        long output = bytes(sizes.outputBytes(), false);
+        long input = bytes(plan, true);
+        long output = bytes(plan, false);
         this.whole = new MemorySegment[launches];
         for (int launch = 0; launch < launches; launch++) {
             if (inPlace) {
@@ -70,10 +69,11 @@ final class TrialMemory {
     }
 
     /** What the collective has, or what the plan's chunks take up where there is no collective. */
-    private long bytes(long fromPlan, boolean input) {
+    private long bytes(Plan plan, boolean input) {
         Collective collective = expectation.collective();
         if (collective == null) {
-            return fromPlan;
+            PlanSizes sizes = PlanSizes.of(plan, each.blockBytes(), each.type().bytes());
+            return input ? sizes.inputBytes() : sizes.outputBytes();
         }
         return (input ? collective.inputBlocks(ranks) : collective.outputBlocks(ranks)) * each.blockBytes();
     }
@@ -155,12 +155,20 @@ final class TrialMemory {
         if (collective == null) {
             return Comparison.of(output, data.input(expectation.sender(rank), seed + launch), 0, 0);
         }
+        boolean atRoot = rank == expectation.root();
+        DataStream fromRoot = data.input(expectation.root(), seed + launch);
         return switch (collective) {
             case ALL_REDUCE -> Comparison.of(output, data.reduced(seed + launch), 0, 0);
+            case REDUCE -> atRoot ? Comparison.of(output, data.reduced(seed + launch), 0, 0) : null;
+            case SCAN -> Comparison.of(output, data.reduced(rank + 1, seed + launch), 0, 0);
+            case EXSCAN -> rank == 0 ? null : Comparison.of(output, data.reduced(rank, seed + launch), 0, 0);
             case REDUCE_SCATTER -> Comparison.of(output, data.reduced(seed + launch), rank * count, 0);
+            case BROADCAST -> Comparison.of(output, fromRoot, 0, 0);
+            case SCATTER -> Comparison.of(output, fromRoot, rank * count, 0);
             case ALL_GATHER -> Comparison.ofBlocks(output, data, ranks, count, seed + launch, 0);
+            case GATHER -> atRoot ? Comparison.ofBlocks(output, data, ranks, count, seed + launch, 0) : null;
             case ALL_TO_ALL -> Comparison.ofBlocks(output, data, ranks, count, seed + launch, rank * count);
-            default -> throw new IllegalArgumentException("no expectation for " + collective);
+            case BARRIER -> null;
         };
     }
 

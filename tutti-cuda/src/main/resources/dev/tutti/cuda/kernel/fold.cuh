@@ -75,15 +75,15 @@ DEVICE A scale(A x, A scalar) {
 }
 
 // What a sum becomes at the end.
-DEVICE A finish(A a, u64 divisor) {
-#if FOLD == FOLD_AVG
+template <int F>
+DEVICE A finish_by(A a, u64 divisor) {
+  if (F != FOLD_AVG) return a;
 #if IS_FLOAT
   return a / (A)divisor;
 #else
   // A sum wraps in its own width before it is divided.
   return (A)(S)a / (A)divisor;
 #endif
-#else
-  return a;
-#endif
 }
+
+DEVICE A finish(A a, u64 divisor) { return finish_by<FOLD>(a, divisor); }

@@ -29,6 +29,8 @@ struct LaneTable {
   u64 words;
   u32* semaphores;   // of the rank
   u64* arrivals;     // at the rank's barriers
+  u64 scalar;        // of the rank's preMulSum
+  u64 ranks;         // what avg divides by
 };
 
 struct Args {
@@ -115,9 +117,22 @@ DEVICE void copy_span(const char* from, char* const* to, int count, u64 bytes) {
     for (int d = 0; d < count; d++) to[d][i] = from[i];
 }
 
+// What a fold takes beside its operands: the source that preMulSum multiplies, or -1; its scalar; what avg divides by.
+struct Extra {
+  int scaled;
+  A scalar;
+  u64 divisor;
+};
+
+template <int F>
+DEVICE A fresh(A x, int source, const Extra& extra) {
+  return F == FOLD_MUL_SUM && source == extra.scaled ? scale(x, extra.scalar) : x;
+}
+
 // Sources and destinations are words of the record, each moved on by `offset`.
 template <int F>
-DEVICE void fold_span(const u64* from, int sources, const u64* to, int destinations, u64 offset, u64 bytes) {
+DEVICE void fold_span(const u64* from, int sources, const u64* to, int destinations, u64 offset, u64 bytes,
+                      const Extra& extra) {
   u64 differing = 0;
   for (int s = 1; s < sources; s++) differing |= from[s] ^ from[0];
   for (int d = 0; d < destinations; d++) differing |= to[d] ^ from[0];
@@ -130,12 +145,16 @@ DEVICE void fold_span(const u64* from, int sources, const u64* to, int destinati
     u64 at = offset + head * sizeof(S) + i * 16;
     A a[PER_VECTOR];
     decode_vector(load_vector((const char*)from[0] + at), a);
+#pragma unroll
+    for (int k = 0; k < PER_VECTOR; k++) a[k] = fresh<F>(a[k], 0, extra);
     for (int s = 1; s < sources; s++) {
       A x[PER_VECTOR];
       decode_vector(load_vector((const char*)from[s] + at), x);
 #pragma unroll
-      for (int k = 0; k < PER_VECTOR; k++) a[k] = fold_by<F>(a[k], x[k]);
+      for (int k = 0; k < PER_VECTOR; k++) a[k] = fold_by<F>(a[k], fresh<F>(x[k], s, extra));
     }
+#pragma unroll
+    for (int k = 0; k < PER_VECTOR; k++) a[k] = finish_by<F>(a[k], extra.divisor);
     Vector v = encode_vector(a);
     for (int d = 0; d < destinations; d++) store_vector((char*)to[d] + at, v);
   }
@@ -143,14 +162,19 @@ DEVICE void fold_span(const u64* from, int sources, const u64* to, int destinati
   u64 apart = count - (tail - head);
   for (u64 i = threadIdx.x; i < apart; i += blockDim.x) {
     u64 at = offset + (i < head ? i : i - head + tail) * sizeof(S);
-    A a = decode(*(const S*)((const char*)from[0] + at));
-    for (int s = 1; s < sources; s++) a = fold_by<F>(a, decode(*(const S*)((const char*)from[s] + at)));
-    S value = encode(a);
+    A a = fresh<F>(decode(*(const S*)((const char*)from[0] + at)), 0, extra);
+    for (int s = 1; s < sources; s++) a = fold_by<F>(a, fresh<F>(decode(*(const S*)((const char*)from[s] + at)), s, extra));
+    S value = encode(finish_by<F>(a, extra.divisor));
     for (int d = 0; d < destinations; d++) *(S*)((char*)to[d] + at) = value;
   }
 }
 
-DEVICE void run_data(const u64* record, int sources, int destinations, u64 offset, u64 bytes) {
+DEVICE Extra extra_of(const LaneTable& lane, u64 fold) {
+  Extra extra = {(int)(fold >> 16 & 0xFFFF) - 1, scalar_of(lane.scalar), lane.ranks};
+  return extra;
+}
+
+DEVICE void run_data(const LaneTable& lane, const u64* record, int sources, int destinations, u64 offset, u64 bytes) {
   int kernel = (int)(record[2] & 0xFFFF);
   const u64* from = record + 3;
   const u64* to = from + sources;
@@ -164,15 +188,21 @@ DEVICE void run_data(const u64* record, int sources, int destinations, u64 offse
     }
     return;
   }
+  Extra extra = extra_of(lane, record[2]);
+#define SPAN(F) \
+  case F: fold_span<F>(from, sources, to, destinations, offset, bytes, extra); break;
   switch (kernel & 15) {
-    case FOLD_PROD: fold_span<FOLD_PROD>(from, sources, to, destinations, offset, bytes); break;
-    case FOLD_MIN: fold_span<FOLD_MIN>(from, sources, to, destinations, offset, bytes); break;
-    case FOLD_MAX: fold_span<FOLD_MAX>(from, sources, to, destinations, offset, bytes); break;
-    case FOLD_AND: fold_span<FOLD_AND>(from, sources, to, destinations, offset, bytes); break;
-    case FOLD_OR: fold_span<FOLD_OR>(from, sources, to, destinations, offset, bytes); break;
-    case FOLD_XOR: fold_span<FOLD_XOR>(from, sources, to, destinations, offset, bytes); break;
-    default: fold_span<FOLD_SUM>(from, sources, to, destinations, offset, bytes); break;
+    SPAN(FOLD_SUM)
+    SPAN(FOLD_PROD)
+    SPAN(FOLD_MIN)
+    SPAN(FOLD_MAX)
+    SPAN(FOLD_AND)
+    SPAN(FOLD_OR)
+    SPAN(FOLD_XOR)
+    SPAN(FOLD_AVG)
+    SPAN(FOLD_MUL_SUM)
   }
+#undef SPAN
 }
 
 // ---- packets: four bytes of data below, the launch's flag above ----
@@ -206,7 +236,7 @@ DEVICE A fold_named(int f, A a, A x) {
 }
 
 // Returns false if it was told to give up.
-DEVICE bool run_packets(const Args& args, const u64* record) {
+DEVICE bool run_packets(const Args& args, const LaneTable& lane, const u64* record) {
   u64 header = record[0];
   u64 bytes = record[1];
   int sources = (int)(header >> 8 & 0xFFFF), destinations = (int)(header >> 24 & 0xFFFF);
@@ -227,6 +257,8 @@ DEVICE bool run_packets(const Args& args, const u64* record) {
     return true;
   }
   u64 flag = (u64)args.flag << 32;
+  Extra extra = extra_of(lane, record[2]);
+  bool averages = (kernel & 15) == FOLD_AVG;
   Patience patience(args.abort);
   for (u64 i = threadIdx.x; i < bytes / UNIT; i += blockDim.x) {
     u64 at = i * UNIT;
@@ -253,11 +285,14 @@ DEVICE bool run_packets(const Args& args, const u64* record) {
         result = u;
         break;
       }
-      for (int k = 0; k < UNIT_ELEMENTS; k++)
-        a[k] = s == 0 ? decode(u.s[k]) : fold_named(kernel & 15, a[k], decode(u.s[k]));
+      for (int k = 0; k < UNIT_ELEMENTS; k++) {
+        A x = s == extra.scaled ? scale(decode(u.s[k]), extra.scalar) : decode(u.s[k]);
+        a[k] = s == 0 ? x : fold_named(kernel & 15, a[k], x);
+      }
     }
     if (kernel != COPY)
-      for (int k = 0; k < UNIT_ELEMENTS; k++) result.s[k] = encode(a[k]);
+      for (int k = 0; k < UNIT_ELEMENTS; k++)
+        result.s[k] = encode(averages ? finish_by<FOLD_AVG>(a[k], extra.divisor) : a[k]);
     if (store)
       for (int b = 0; b < (int)UNIT; b++)
         if ((u64)b < left) ((u8*)store)[at + b] = result.byte[b];
@@ -349,9 +384,9 @@ extern "C" __global__ void __launch_bounds__(512) plan_run(const GRID_CONSTANT A
         from = clamped((long long)(iteration * loop[2]) - start, record[1]);
         to = clamped((long long)((iteration + 1) * loop[2]) - start, record[1]);
       }
-      if (from < to) run_data(record, (int)(header >> 8 & 0xFFFF), (int)(header >> 24 & 0xFFFF), from, to - from);
+      if (from < to) run_data(lane, record, (int)(header >> 8 & 0xFFFF), (int)(header >> 24 & 0xFFFF), from, to - from);
     } else if (kind == PACKETS) {
-      failed = !run_packets(args, record);
+      failed = !run_packets(args, lane, record);
     } else if (threadIdx.x == 0) {
       failed = !run_control(args, lane, record, kind);
     }
