@@ -170,7 +170,7 @@ public final class CudaPlan implements AutoCloseable {
             List<CudaBuffer> inputs,
             List<CudaBuffer> outputs) {
         long[] scalars = operators.stream()
-                .mapToLong(each -> Fused.scalarBits(type, each.scalar()))
+                .mapToLong(each -> FoldArgs.scalarBits(type, each.scalar()))
                 .toArray();
         launch(stream, type, count, operators.getFirst(), scalars, inputs, outputs);
     }

@@ -107,7 +107,7 @@ class HostBlocksTest {
             long[] scalars = new long[ranks];
             for (int rank = 0; kind == ReduceOp.Kind.PRE_MUL_SUM && rank < ranks; rank++) {
                 scalars[rank] =
-                        Fused.scalarBits(type, ExactData.operator(kind, rank).scalar());
+                        FoldArgs.scalarBits(type, ExactData.operator(kind, rank).scalar());
             }
             layout.prepare(block, type, kind == null ? null : ExactData.operator(kind, 0));
             MemorySegment control = arena.allocate(64 + 8L * layout.lanes(), 64);
