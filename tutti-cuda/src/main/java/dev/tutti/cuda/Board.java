@@ -41,7 +41,7 @@ final class Board implements AutoCloseable {
 
     /** Throws if a rank has failed or given up. */
     void requireAll() {
-        read(ranks.rank());
+        ranks.requireActive();
     }
 
     private long read(int rank) {

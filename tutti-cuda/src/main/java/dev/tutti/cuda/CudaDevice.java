@@ -190,17 +190,14 @@ public final class CudaDevice {
 
     /** Makes the context the thread's. To be called before any call of the driver. */
     void enter() {
-        long known = context;
-        if (known == 0) {
-            known = retain();
-        }
         if (Generations.isLost(ordinal)) {
             throw new StaleException("device " + ordinal + " (" + name + ") has lost its context: "
                     + Generations.cause(ordinal)
                     + "; end this process and start another: after a failure like this rebuild()"
                     + " gets no new one from the driver");
         }
-        Devices.setCurrent(known);
+        long known = context;
+        Devices.setCurrent(known != 0 ? known : retain());
     }
 
     private long retain() {
