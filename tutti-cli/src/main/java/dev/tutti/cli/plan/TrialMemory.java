@@ -2,6 +2,7 @@ package dev.tutti.cli.plan;
 
 import dev.tutti.Collective;
 import dev.tutti.ReduceOp;
+import dev.tutti.data.DataStream;
 import dev.tutti.data.ExactData;
 import dev.tutti.exec.PlanFolds;
 import dev.tutti.plan.Plan;
