@@ -177,19 +177,22 @@ final class Templates {
                 endpoint.posts.post();
             } else if (kind == Records.FETCH) {
                 endpoint.posts.await(code, pc);
-            } else if (Records.kernel(code[pc + 2]) == Records.COPY && code[pc + 1] <= MOST_WORD_BYTES) {
-                long source = code[pc + Records.OPERANDS];
+            } else if (Records.kernel(code[pc + 2]) == Records.COPY && code[pc + 1] <= MOST_BYTES) {
                 for (int i = pc + Records.OPERANDS + 1; i < next; i++) {
-                    if ((source | code[i]) < 0) {
-                        Places.copy(source, code[i], code[pc + 1], endpoint);
-                    } else if (source != code[i]) {
-                        copyWords(source, code[i], (int) code[pc + 1]);
-                    }
+                    copyShort(code[pc + Records.OPERANDS], code[i], (int) code[pc + 1], endpoint);
                 }
             } else {
                 Transfers.run(code, pc, 0, code[pc + 1], endpoint);
             }
             pc = next;
+        }
+    }
+
+    private static void copyShort(long source, long destination, int bytes, Endpoint endpoint) {
+        if (bytes > MOST_WORD_BYTES || (source | destination) < 0) {
+            Transfers.copy(source, destination, bytes, endpoint);
+        } else if (source != destination) {
+            copyWords(source, destination, bytes);
         }
     }
 

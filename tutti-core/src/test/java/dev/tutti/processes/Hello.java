@@ -8,7 +8,7 @@ import dev.tutti.World;
 import java.util.Arrays;
 import java.util.List;
 
-/** A rank that says hello to all others: once, in two worlds, with several ranks, or with too much memory. */
+/** A rank that says hello to all others: once, in two worlds, with several ranks, with too much memory, or to one that dies. */
 final class Hello {
     private Hello() {}
 
@@ -20,6 +20,7 @@ final class Hello {
                 case "ranks" -> ranks(Integer.parseInt(arguments[1]));
                 case "allocate" -> allocate(Long.parseLong(arguments[1]));
                 case "start" -> start();
+                case "ahead" -> ahead();
                 default -> throw new IllegalArgumentException(arguments[0]);
             }
         } catch (TuttiException failure) {
@@ -64,6 +65,25 @@ final class Hello {
     private static void ranks(int here) {
         List<String> lines = World.fromEnvironment().ranksHere(here).call(Hello::greet);
         System.out.println(String.join(", ", lines));
+    }
+
+    /** Rank 0 broadcasts for as long as it can; rank 1 reads a few times and is gone. */
+    private static void ahead() {
+        try (Communicator comm = Communicator.fromEnvironment()) {
+            comm.barrier();
+            int[] value = new int[1];
+            for (int i = 1; true; i++) {
+                value[0] = comm.rank() == 0 ? i : 0;
+                comm.broadcast(value, 0);
+                if (value[0] != i) {
+                    System.out.println("WRONG " + value[0] + " instead of " + i);
+                    return;
+                }
+                if (comm.rank() == 1 && i == 10) {
+                    Runtime.getRuntime().halt(9);
+                }
+            }
+        }
     }
 
     private static void allocate(long elements) {

@@ -150,6 +150,15 @@ class ProcessesTest {
     }
 
     @Test
+    void shouldTellTheRootWhenAReaderFarBehindDies() throws Exception {
+        List<Outcome> outcomes = children.run(2, ranksOf(2), Children.command(Hello.class, "ahead"));
+        assertThat(outcomes.get(1).status()).isEqualTo(9);
+        assertThat(outcomes.get(1).text()).isEmpty();
+        assertThat(outcomes.get(0).text()).startsWith("PEER_FAILED").contains("rank 1");
+        assertThat(outcomes.get(0).status()).isEqualTo(3);
+    }
+
+    @Test
     void shouldNeverMeetAnotherJobOfTheSameMachine() throws Exception {
         List<Outcome> outcomes = children.run(
                 4,

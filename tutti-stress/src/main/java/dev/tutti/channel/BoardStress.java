@@ -3,6 +3,8 @@ package dev.tutti.channel;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import dev.tutti.memory.Memory;
+import dev.tutti.spi.RegionLayout;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
@@ -39,6 +41,33 @@ public final class BoardStress {
             if (peer.readOperation(0, NUMBER, read)) {
                 result.r1 = read[0] == 11 && read[1] == 12 && read[2] == 13 ? 1 : -1;
             }
+        }
+    }
+
+    /** Whoever sees that a peer has finished may write what it read: the peer has read it before. */
+    @JCStressTest
+    @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "not finished yet: left alone")
+    @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "read, finished, then written anew")
+    @Outcome(expect = FORBIDDEN, desc = "written anew before it was read")
+    @State
+    public static class Finished {
+        private final Regions regions = new Regions();
+        private final Board writer = new Board(regions, 0, 2);
+        private final Board reader = new Board(regions, 1, 2);
+        private final long shown = regions.region(0) + RegionLayout.HISTORY;
+
+        @Actor
+        public void write(II_Result result) {
+            if (writer.finished(1) >= 1) {
+                Memory.putLong(shown, 8);
+                result.r1 = 1;
+            }
+        }
+
+        @Actor
+        public void read(II_Result result) {
+            result.r2 = (int) Memory.getLong(shown);
+            reader.publishFinished(1);
         }
     }
 
