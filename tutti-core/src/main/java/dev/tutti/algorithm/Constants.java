@@ -43,7 +43,7 @@ public record Constants(
     private static final double POST_NANOS = 30;
 
     /** How many messages the ring must hold for ranks to be ahead. */
-    private static final int POSTED_AT_ONCE = 4;
+    private static final int POSTED_AT_ONCE = 32;
 
     /** A store to a line that a peer has just read: 9 GB/s rather than 40. */
     private static final double TAKEN_BACK_NANOS_PER_BYTE = 0.1;

@@ -28,7 +28,7 @@ final class Posts {
 
     private static final int MASK = RegionLayout.POSTS - 1;
     /** Fewer launches than this at once in the ring are not worth it. */
-    private static final int FEWEST = 4;
+    private static final int FEWEST = 32;
     /** Ring for each post in use: where the ring is to stay in the cache, posts are too. */
     private static final int RING_PER_POST = 512;
 
