@@ -131,7 +131,7 @@ final class PlanMemory {
     }
 
     long packets(int of, int half) {
-        return packets[of] + 2 * half * halfBytes(of);
+        return packets[of] + 2L * half * halfBytes(of);
     }
 
     /** Forgets all packets that have come. */

@@ -102,8 +102,8 @@ public final class PlanRecorder {
                     step.index(),
                     step.inner(),
                     launches[i],
-                    starts[i] - epochNanos,
-                    ends[i] - epochNanos);
+                    (double) (starts[i] - epochNanos),
+                    (double) (ends[i] - epochNanos));
         }
     }
 }
