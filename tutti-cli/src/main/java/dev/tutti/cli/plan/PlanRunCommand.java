@@ -170,7 +170,7 @@ final class PlanRunCommand implements Callable<Integer> {
         }
         new ProcessTrial(options).run(candidates, (candidate, outcome) -> {
             PlanResult result = judged(candidate.file(), () -> onProcesses(candidate, outcome));
-            results[waiting.get(candidate)] =
+            results[Objects.requireNonNull(waiting.get(candidate))] =
                     said(Objects.requireNonNull(result).after(outcome.seconds()));
         });
         return List.of(results);
