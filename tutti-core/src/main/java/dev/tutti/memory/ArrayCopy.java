@@ -34,8 +34,7 @@ final class ArrayCopy {
         } else if (array instanceof long[] longs) {
             load(longs, index, to, bytes);
         } else if (array instanceof short[] shorts) {
-            MemorySegment.copy(
-                    shorts, index, Memory.ALL, ValueLayout.JAVA_SHORT_UNALIGNED, to, (int) (bytes >>> 1));
+            MemorySegment.copy(shorts, index, Memory.ALL, ValueLayout.JAVA_SHORT_UNALIGNED, to, (int) (bytes >>> 1));
         } else {
             MemorySegment.copy((byte[]) array, index, Memory.ALL, ValueLayout.JAVA_BYTE, to, (int) bytes);
         }
@@ -52,8 +51,7 @@ final class ArrayCopy {
         } else if (array instanceof long[] longs) {
             store(longs, index, from, bytes);
         } else if (array instanceof short[] shorts) {
-            MemorySegment.copy(
-                    Memory.ALL, ValueLayout.JAVA_SHORT_UNALIGNED, from, shorts, index, (int) (bytes >>> 1));
+            MemorySegment.copy(Memory.ALL, ValueLayout.JAVA_SHORT_UNALIGNED, from, shorts, index, (int) (bytes >>> 1));
         } else {
             MemorySegment.copy(Memory.ALL, ValueLayout.JAVA_BYTE, from, (byte[]) array, index, (int) bytes);
         }

@@ -137,9 +137,7 @@ public final class Kernels {
     /** Whether {@link #reduceHeap} takes these arrays and this many sources, own array included. */
     public static boolean takesArrays(int kernel, int sources, Object dstArray, Object ownArray) {
         Class<?> expected = Codes.arrayClass(Codes.type(kernel));
-        return sources <= VectorFolds.SOURCES
-                && dstArray.getClass() == expected
-                && ownArray.getClass() == expected;
+        return sources <= VectorFolds.SOURCES && dstArray.getClass() == expected && ownArray.getClass() == expected;
     }
 
     private static boolean isWorthTraining(int[] work, int state, int count) {

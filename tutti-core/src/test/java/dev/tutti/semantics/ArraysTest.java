@@ -61,7 +61,9 @@ class ArraysTest {
         void require(DataStream data, long first, long count, String what) {
             int width = buffer.type().bytes();
             MemorySegment found = buffer.segment().asSlice(first * width, count * width);
-            assertThat(data.firstWrong(found, 0)).as(what + ": first wrong element").isEqualTo(-1);
+            assertThat(data.firstWrong(found, 0))
+                    .as(what + ": first wrong element")
+                    .isEqualTo(-1);
         }
 
         void requireNothingAround(String what) {

@@ -30,13 +30,15 @@ final class Calls {
         double measured = Double.parseDouble(args[1]);
         RuntimeMXBean uptime = ManagementFactory.getRuntimeMXBean();
         uptime.getUptime();
-        long[] result = World.local(2).call(comm -> {
-            List<Runnable> calls = calls(comm);
-            repeat(comm, calls, warm);
-            // Printed later: what printing loads and compiles is not to be counted.
-            long warmMillis = uptime.getUptime();
-            return new long[] {warmMillis, repeat(comm, calls, measured) * calls.size(), uptime.getUptime()};
-        }).getFirst();
+        long[] result = World.local(2)
+                .call(comm -> {
+                    List<Runnable> calls = calls(comm);
+                    repeat(comm, calls, warm);
+                    // Printed later: what printing loads and compiles is not to be counted.
+                    long warmMillis = uptime.getUptime();
+                    return new long[] {warmMillis, repeat(comm, calls, measured) * calls.size(), uptime.getUptime()};
+                })
+                .getFirst();
         System.out.println(WARM + result[0] + " " + result[2]);
         System.out.println(result[1] + " calls by each of 2 ranks after the warm-up");
     }

@@ -220,7 +220,8 @@ final class PlanRunCommand implements Callable<Integer> {
         if (trace != null && wrong == null) {
             writeTrace(candidate, trace);
         }
-        String how = candidate.calls() && !device.equals("cuda") ? ", by ordinary calls" : ", " + schedules + " schedules";
+        String how =
+                candidate.calls() && !device.equals("cuda") ? ", by ordinary calls" : ", " + schedules + " schedules";
         return judgement(candidate, wrong == null ? null : PlanStatus.FAIL, wrong, how);
     }
 
