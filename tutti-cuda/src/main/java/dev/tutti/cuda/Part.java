@@ -94,7 +94,7 @@ final class Part {
             most = 1;
         }
         long needed = (vectors + (long) threads * parts - 1) / ((long) threads * parts);
-        long tail = MEETING_BYTES + (receives == null ? 0 : MOST_RANKS);
+        int tail = MEETING_BYTES + (receives == null ? 0 : MOST_RANKS);
         MemorySegment all = Arena.ofAuto().allocate(args.byteSize() + tail, 16);
         all.copyFrom(args);
         write(all.asSlice(args.byteSize()), rows, columns);
