@@ -197,7 +197,7 @@ public final class BlockResolver {
     }
 
     private long packetOperand(Chunk chunk) {
-        return Records.operand(Records.PLAN_PACKETS, chunk.rank(), 2 * chunk.index() * slotStride);
+        return Records.operand(Records.PLAN_PACKETS, chunk.rank(), 2L * chunk.index() * slotStride);
     }
 
     private void emit(long... words) {

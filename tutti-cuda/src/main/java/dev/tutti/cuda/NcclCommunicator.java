@@ -294,7 +294,7 @@ public final class NcclCommunicator extends DeviceCommunicator {
 
     private RuntimeException failed(int code, String what) {
         RuntimeException failure = Nccl.failure(code, what, who() + ", #" + number);
-        breakOff(failure.getMessage());
+        breakOff(String.valueOf(failure.getMessage()));
         return failure;
     }
 
