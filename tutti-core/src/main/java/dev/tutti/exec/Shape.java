@@ -156,7 +156,8 @@ final class Shape {
         long chunk = CHUNK_BYTES;
         if (part.scratchChunks() > 0) {
             long room = endpoint.fabric.layout().scratchBytes() / part.scratchChunks();
-            chunk = Math.clamp(room / PLACES, SHORT_CHUNK_BYTES, chunk);
+            // On whole granules: a window must not end inside an element.
+            chunk = Math.clamp(room / PLACES / 128 * 128, SHORT_CHUNK_BYTES, chunk);
             chunk = Math.min(chunk, room / 128 * 128);
         }
         if (part.packetChunks() > 0) {
