@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  *        sfence                                 a release store that follows would overtake these stores otherwise
  *        ret
  * </pre>
+ *
+ * <p>{@code -Dtutti.streaming=false} does without.
  */
 public final class StreamingCopy {
     /** What the destination must be aligned to, and the length a multiple of. */
@@ -54,6 +56,9 @@ public final class StreamingCopy {
     }
 
     private static @Nullable Throwable probe() {
+        if (!Boolean.parseBoolean(System.getProperty("tutti.streaming", "true"))) {
+            return new UnsupportedOperationException("switched off by -Dtutti.streaming=false");
+        }
         if (!System.getProperty("os.arch", "").equals("amd64")) {
             return new UnsupportedOperationException("needs x86-64");
         }
