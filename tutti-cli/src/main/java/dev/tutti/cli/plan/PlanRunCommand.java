@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -150,7 +149,7 @@ final class PlanRunCommand implements Callable<Integer> {
     /** Runs all files; results are in the order of the files, lines in the order in which plans end. */
     List<PlanResult> runAll() {
         PlanResult[] results = new PlanResult[files.size()];
-        Map<Candidate, Integer> waiting = new IdentityHashMap<>();
+        IdentityHashMap<Candidate, Integer> waiting = new IdentityHashMap<>();
         List<Candidate> candidates = new ArrayList<>();
         for (int i = 0; i < results.length; i++) {
             int number = i;

@@ -65,7 +65,7 @@ final class RankProcess {
         int rank = job.process();
         try (Transport transport = open(job);
                 TrialRanks.Seat everybody = new TrialRanks.Seat(transport, 1, "trial", rank, job.processes(), JOIN)) {
-            TrialRanks[] ranks = new TrialRanks[1];
+            @Nullable TrialRanks[] ranks = new TrialRanks[1];
             Runnable meet = () -> {
                 everybody.meet();
                 // Nobody is in the plan any more.
@@ -75,8 +75,9 @@ final class RankProcess {
                 }
             };
             each(job, meet, (candidate, number) -> {
-                ranks[0] = new TrialRanks(candidate.plan(), options.timeout(), transport, number + 2L, rank);
-                return new Trial(candidate, options).runOn(ranks[0]);
+                TrialRanks own = new TrialRanks(candidate.plan(), options.timeout(), transport, number + 2L, rank);
+                ranks[0] = own;
+                return new Trial(candidate, options).runOn(own);
             });
         }
     }
