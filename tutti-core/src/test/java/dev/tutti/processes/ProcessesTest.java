@@ -188,6 +188,18 @@ class ProcessesTest {
     }
 
     @Test
+    void shouldSayHowMuchThereIsWhenABufferIsTooLarge() throws Exception {
+        List<Outcome> outcomes =
+                children.run(2, ranksOf(2), Children.command(Hello.class, "allocate", "" + (1L << 40)));
+        assertThat(outcomes).allSatisfy(outcome -> {
+            assertThat(outcome.status()).isEqualTo(3);
+            assertThat(outcome.text())
+                    .startsWith("BROKEN")
+                    .contains("no room for a buffer of " + (4L << 40) + " bytes", "the longest free range has", "free buffers");
+        });
+    }
+
+    @Test
     void shouldSayWhyAndWhatToDoWhenFilesMayNotBeLarge() throws Exception {
         // Regions are files without names: a limit on the size of files applies to them.
         List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -f 100; exec \"$@\"", "sh"));

@@ -27,6 +27,8 @@ public class PostStress {
         RegionLayout layout = new RegionLayout(2, 1, 4096, 4096);
         READER = new Endpoint(transport.join(1, 1, new int[] {0, 1}, layout), "stress", 1, 2, 0, 1_000_000_000);
         READER.signature = 42;
+        // A post of memory that is still 0 is one of no launch; this launch's is the first of its rank.
+        READER.launch = RegionLayout.POSTS;
     }
 
     private final long post = SLOTS.take();
