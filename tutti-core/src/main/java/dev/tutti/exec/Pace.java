@@ -29,6 +29,11 @@ public final class Pace {
     /** To sleep and to be woken takes 20 to 60 µs, on the core of whoever wakes, too: less would be wasted by sleeping too soon. */
     private static final long SLEEP_ON_SHARED_CORES_AFTER_NANOS = 200_000;
 
+    /** Nothing but interrupts, deadlines and ranks that disagree waits for a sleeper to look: whatever else happens rings. */
+    private static final long SHORTEST_SLEEP_NANOS = 1_000_000;
+
+    private static final long LONGEST_SLEEP_NANOS = 500_000_000;
+
     /** Giving a core away that nobody else wants takes less. */
     private static final long NOBODY_NANOS = 2_000;
 
@@ -57,6 +62,11 @@ public final class Pace {
     /** How many turns pass before the clock is read. */
     int turns() {
         return turns;
+    }
+
+    /** How long to sleep at most before looking again: whoever has waited for a second can wait for another eighth. */
+    static long sleepNanos(long waitedNanos) {
+        return Math.clamp(waitedNanos / 8, SHORTEST_SLEEP_NANOS, LONGEST_SLEEP_NANOS);
     }
 
     /**

@@ -14,7 +14,6 @@ import java.util.function.Supplier;
  */
 public final class Patience {
     private static final Logger LOG = System.getLogger("dev.tutti");
-    private static final long LONGEST_SLEEP_NANOS = 10_000_000;
 
     private final Endpoint endpoint;
     private final int peer;
@@ -52,8 +51,8 @@ public final class Patience {
         }
         long now = check();
         if (sleepAnnounced) {
-            sleepAnnounced = false;
-            if (endpoint.bell.sleep(shown, LONGEST_SLEEP_NANOS)) {
+            if (endpoint.bell.sleep(shown, Math.min(timeoutNanos - (now - armedAt), Pace.sleepNanos(now - armedAt)))) {
+                sleepAnnounced = false;
                 since = System.nanoTime();
             }
         } else if (virtual || !endpoint.pace.pass(since, now)) {

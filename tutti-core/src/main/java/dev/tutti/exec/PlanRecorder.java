@@ -97,13 +97,8 @@ public final class PlanRecorder {
             }
             PlanStep step = program.step(lanes[i], positions[i]);
             timeline.add(
-                    rank,
-                    lanes[i],
-                    step.index(),
-                    step.inner(),
-                    launches[i],
-                    (double) (starts[i] - epochNanos),
-                    (double) (ends[i] - epochNanos));
+                    rank, lanes[i], step.index(), step.inner(), launches[i], (double) (starts[i] - epochNanos), (double)
+                            (ends[i] - epochNanos));
         }
     }
 }

@@ -48,11 +48,13 @@ public final class Progress {
     private static final int SPINS = 100;
     private static final int YIELDS = 100;
     private static final long LONGEST_PARK_NANOS = 500_000;
-    private static final long LONGEST_SLEEP_NANOS = 100_000_000;
 
     private final List<Moving> active = new ArrayList<>();
     /** Rung when there is something new; the first of the words that the worker sleeps on. */
     private final MemorySegment doorbell = Arena.ofAuto().allocate(RegionLayout.LINE, RegionLayout.LINE);
+
+    /** Whether the worker's last sleep ended before its time. Its own. */
+    private boolean disturbed;
 
     private volatile boolean changed;
     private volatile boolean woken;
@@ -138,10 +140,16 @@ public final class Progress {
         } else if (idle < SPINS + YIELDS) {
             Thread.yield();
         } else {
-            // Whoever is woken again and again for nothing lets some of it pass: each time costs the peer that rings.
-            LockSupport.parkNanos(this, Math.min(LONGEST_PARK_NANOS, 10_000L * (idle - SPINS - YIELDS)));
+            if (disturbed) {
+                // Whoever is woken again and again for nothing lets some of it pass: each time costs the peer that
+                // rings.
+                LockSupport.parkNanos(this, Math.min(LONGEST_PARK_NANOS, 10_000L * (idle - SPINS - YIELDS)));
+            }
             if (!woken) {
-                sleep(current, words, Math.clamp((System.nanoTime() - idleSince) / 8, 1_000_000, LONGEST_SLEEP_NANOS));
+                long began = System.nanoTime();
+                long nanos = Pace.sleepNanos(began - idleSince);
+                sleep(current, words, nanos);
+                disturbed = System.nanoTime() - began < nanos;
             }
         }
         return true;

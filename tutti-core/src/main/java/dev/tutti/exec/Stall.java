@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
 public final class Stall {
     private static final Logger LOG = System.getLogger("dev.tutti");
     private static final long DIAGNOSE_EVERY_NANOS = 1_000_000;
-    private static final long LONGEST_SLEEP_NANOS = 250_000_000;
     /** When a wait that looks all right first makes us look at earlier operations; then after twice as long, and so on. */
     private static final long LOOK_BACK_AFTER_NANOS = 50_000_000;
 
@@ -121,8 +120,9 @@ public final class Stall {
             throw failure();
         }
         if (sleepAnnounced) {
-            sleepAnnounced = false;
+            // If nobody has rung, what was announced still stands, and all that is left is to sleep on.
             if (endpoint.bell.sleep(shown, sliceNanos())) {
+                sleepAnnounced = false;
                 waitingSince = System.nanoTime();
             }
         } else if (!pace.pass(waitingSince, now)) {
@@ -132,11 +132,9 @@ public final class Stall {
         }
     }
 
-    /** The longer the wait, the longer the sleeps: whoever has waited for a second can wait for another tenth. */
     private long sliceNanos() {
         long waited = diagnosedAt - armedAt;
-        long slice = Math.clamp(waited / 8, DIAGNOSE_EVERY_NANOS, LONGEST_SLEEP_NANOS);
-        return Math.clamp(timeoutNanos - waited, DIAGNOSE_EVERY_NANOS / 10, slice);
+        return Math.clamp(timeoutNanos - waited, DIAGNOSE_EVERY_NANOS / 10, Pace.sleepNanos(waited));
     }
 
     /**

@@ -14,7 +14,6 @@ public abstract class Task {
     private static final Logger LOG = System.getLogger("dev.tutti");
     private static final long OTHERS_PARK_NANOS = 1_000_000;
     private static final long LONGEST_PARK_NANOS = 1_000_000;
-    private static final long LONGEST_SLEEP_NANOS = 100_000_000;
 
     private volatile boolean done;
     private @Nullable Throwable error;
@@ -143,8 +142,7 @@ public abstract class Task {
             if (!helps) {
                 parkOnce(1_000_000_000L);
             } else if (!pace.pass(since, now)) {
-                sleepOnce(
-                        mover, Math.min(timeoutNanos - waited, Math.clamp(waited / 8, 1_000_000, LONGEST_SLEEP_NANOS)));
+                sleepOnce(mover, Math.min(timeoutNanos - waited, Pace.sleepNanos(waited)));
             }
         }
     }

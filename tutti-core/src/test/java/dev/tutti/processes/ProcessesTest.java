@@ -195,7 +195,10 @@ class ProcessesTest {
             assertThat(outcome.status()).isEqualTo(3);
             assertThat(outcome.text())
                     .startsWith("BROKEN")
-                    .contains("no room for a buffer of " + (4L << 40) + " bytes", "the longest free range has", "free buffers");
+                    .contains(
+                            "no room for a buffer of " + (4L << 40) + " bytes",
+                            "the longest free range has",
+                            "free buffers");
         });
     }
 

@@ -2,7 +2,9 @@ package dev.tutti.bench.processes;
 
 import dev.tutti.Communicator;
 import dev.tutti.ReduceOp;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
 
 /**
  * What ranks cost that do nothing: processor time, in per cent of one core, of eight processes over ten seconds. Once without Tutti,
@@ -13,6 +15,8 @@ public final class IdleBench {
     private static final int RANKS = 8;
     private static final int SETTLE_MILLIS = 8_000;
     private static final int MEASURE_MILLIS = 10_000;
+    /** How many names of threads are shown, those that use most. */
+    private static final int THREADS = 6;
 
     private IdleBench() {}
 
@@ -21,12 +25,29 @@ public final class IdleBench {
         for (String kind : arguments.length == 0 ? all : arguments) {
             try (RankProcesses ranks = new RankProcesses(RANKS, Rank.class, kind)) {
                 Thread.sleep(SETTLE_MILLIS);
-                long before = ranks.ticks();
+                Map<String, Long> before = ranks.nanosByThread();
                 Thread.sleep(MEASURE_MILLIS);
-                double percent = (ranks.ticks() - before) * 10.0 * 100 / MEASURE_MILLIS;
-                System.out.printf("%-10s %d processes use %.2f %% of a core%n", kind, RANKS, percent);
+                Map<String, Long> used = ranks.nanosByThread();
+                before.forEach((thread, nanos) -> used.merge(thread, -nanos, Long::sum));
+                System.out.printf(
+                        "%-10s %d processes use %.2f %% of a core: %s%n",
+                        kind,
+                        RANKS,
+                        percent(used.values().stream()
+                                .mapToLong(Long::longValue)
+                                .sum()),
+                        used.entrySet().stream()
+                                .sorted(Map.Entry.<String, Long>comparingByValue()
+                                        .reversed())
+                                .limit(THREADS)
+                                .map(each -> String.format("%s %.2f", each.getKey(), percent(each.getValue())))
+                                .collect(Collectors.joining(", ")));
             }
         }
+    }
+
+    private static double percent(long nanos) {
+        return nanos / 10_000.0 / MEASURE_MILLIS;
     }
 
     /** One of the eight. */

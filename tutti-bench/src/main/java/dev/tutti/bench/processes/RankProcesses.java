@@ -6,11 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** Ranks of one job, each in a process of its own with the same class path and one program. They end when this is closed. */
 final class RankProcesses implements AutoCloseable {
-    private static final int USER_TICKS_FIELD = 14;
-
     private final HostedJob job = HostedJob.create(System.getenv());
     private final List<Process> processes = new ArrayList<>();
 
@@ -31,8 +32,8 @@ final class RankProcesses implements AutoCloseable {
                     .redirectOutput(ProcessBuilder.Redirect.INHERIT)
                     .redirectError(ProcessBuilder.Redirect.DISCARD);
             job.describe(builder.environment(), process, count);
-            // The first warning about a late rank loads the logger, which is no part of waiting: early, then.
-            builder.environment().put("TUTTI_WARN_AFTER", "1s");
+            // Warnings about a late rank are no part of waiting.
+            builder.environment().put("TUTTI_WARN_AFTER", "1h");
             processes.add(builder.start());
         }
     }
@@ -46,15 +47,19 @@ final class RankProcesses implements AutoCloseable {
         return good;
     }
 
-    /** Processor time of all so far, in ticks of 10 ms. */
-    long ticks() throws IOException {
-        long ticks = 0;
+    /** Processor time of all so far, by the name of the thread, in nanoseconds. Threads that have ended are left out. */
+    Map<String, Long> nanosByThread() throws IOException {
+        Map<String, Long> nanos = new TreeMap<>();
         for (Process process : processes) {
-            String stat = Files.readString(Path.of("/proc/" + process.pid() + "/stat"));
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-            ticks += Long.parseLong(fields[USER_TICKS_FIELD - 3]) + Long.parseLong(fields[USER_TICKS_FIELD - 2]);
+            try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+                for (Path thread : threads.toList()) {
+                    String name = Files.readString(thread.resolve("comm")).strip();
+                    String ran = Files.readString(thread.resolve("schedstat")).split(" ")[0];
+                    nanos.merge(name, Long.parseLong(ran), Long::sum);
+                }
+            }
         }
-        return ticks;
+        return nanos;
     }
 
     @Override
