@@ -17,11 +17,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Places.</b> Writing a line that a peer has just read costs about four times what it costs to write one that has left the
  * peer's cache, as the peer's copy must be taken away first. So launches go round through the whole of their half of the scratch
- * rather than use its beginning again and again: by the time a place is written again, its lines lie in the cache that all share.
+ * rather than use its beginning again and again: by the time a place is written again, its lines lie in the cache that all share. Whoever
+ * reads a place to its end makes its core fetch what comes after it. If that were the place of the next launch, its lines would
+ * be in the peer's cache just when they are written; so nothing lies there.
  */
 final class Program {
     /** Less than this stays in the first-level cache, where going round loses more than it gains. */
     private static final long SMALLEST_ROTATED = 2 << 10;
+
+    /** How far a core that reads on and on fetches ahead, and a little more. */
+    private static final long PLACE_GAP = 1 << 10;
 
     final RankPlan plan;
     final long[][] symbolic;
@@ -77,7 +82,7 @@ final class Program {
         this.posts = posts;
         this.places = footprint < SMALLEST_ROTATED
                 ? 1
-                : (int) Math.max(1, endpoint.fabric.layout().scratchBytes() / footprint);
+                : (int) Math.max(1, endpoint.fabric.layout().scratchBytes() / (footprint + PLACE_GAP));
         this.scratchOperands = scratchOperands(symbolic);
         this.symbolic = symbolic;
         this.even = copyOf(symbolic);
@@ -137,7 +142,7 @@ final class Program {
         if (posts) {
             moveTo(endpoint.posts.place(this), bound, parity);
         } else if (places > 1) {
-            moveTo((endpoint.launch >>> 1) % places * footprint, bound, parity);
+            moveTo((endpoint.launch >>> 1) % places * (footprint + PLACE_GAP), bound, parity);
         }
         return bound;
     }
