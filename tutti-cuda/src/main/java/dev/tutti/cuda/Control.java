@@ -12,22 +12,23 @@ import java.util.List;
  * The counters by which kernels of several processes meet. On the device, in memory that the others map:
  *
  * <pre>
- *   0        a line of 128 bytes for each rank: that rank writes words 0 to 3, this one words 8 to 10
- *   12288    for each rank the address here of its line for this rank
- *   13056    blocks of the running launch that have ended
- *   13120    a number by which others see that they have mapped the right memory
+ *   0        a line of 128 bytes for each rank: that rank writes words 0 to 3, this one words 9 and 10
+ *   12288    how often all have met; blocks of the running launch that have ended
+ *   12416    a number by which others see that they have mapped the right memory
+ *   12544    for each rank the address here of its counters
+ *   13312    for each rank 512 words: the last meeting that each block of that rank has left
  * </pre>
  *
  * In pinned memory of the host: a word that ends all waiting, a word that says that waiting was ended, and for each rank whom
  * it was for.
  */
 final class Control implements AutoCloseable {
-    static final int BYTES = 16384;
-
     private static final int LINE_BYTES = 128;
-    private static final int OTHERS = Part.MOST_RANKS * LINE_BYTES;
-    private static final int ENDED = OTHERS + Part.MOST_RANKS * Long.BYTES;
-    private static final int MAGIC = ENDED + 64;
+    private static final int MAGIC = (Part.MOST_RANKS + 1) * LINE_BYTES;
+    private static final int ALL = MAGIC + LINE_BYTES;
+    private static final int LEFT = ALL + Part.MOST_RANKS * Long.BYTES;
+    static final int BYTES = LEFT + Part.MOST_RANKS * Part.MOST_BLOCKS * Long.BYTES;
+
     private static final int HOST_WORDS = 2 + Part.MOST_RANKS;
     private static final int GIVE_UP = 0;
     private static final int GAVE_UP = 1;
@@ -72,16 +73,17 @@ final class Control implements AutoCloseable {
         return found[0] == magic;
     }
 
-    /** Writes where the others' lines for this rank are, given where their control memory is mapped. */
-    void introduce(int rank, long[] mapped) {
-        long[] lines = new long[mapped.length];
-        java.util.Arrays.setAll(lines, other -> mapped[other] + (long) rank * LINE_BYTES);
-        memory.slice(OTHERS / Long.BYTES, lines.length).copyFrom(lines);
+    /** Writes where everybody's control memory is mapped. */
+    void introduce(long[] mapped) {
+        memory.slice(ALL / Long.BYTES, mapped.length).copyFrom(mapped);
     }
 
-    Part.Place place() {
+    /** Where a rank's counters are, the addresses of everybody's, and the words of the host. */
+    record Place(long own, long all, long hostWords) {}
+
+    Place place() {
         long base = memory.pointer();
-        return new Part.Place(base, base + OTHERS, base + ENDED, host.pointer());
+        return new Place(base, base + ALL, host.pointer());
     }
 
     /** Ends whatever waits on the device, now and later. */

@@ -20,16 +20,17 @@ import org.jspecify.annotations.Nullable;
  * parameters are those of {@code fused.cu} and {@code copy.cu}.
  */
 final class Fused implements AutoCloseable {
-    static final int INLINE_RANKS = 96;
-    private static final int MOST_TASKS = 128;
+    static final int INLINE_RANKS = KernelSet.MOST_PLACES;
     private static final int BLOCK_BYTES = 24;
     private static final int TASK_BYTES = 24;
     /** Vectors that a thread should have, found by trying: the more it writes of each, the fewer. */
     private static final int FOLDED = 2;
 
     private static final int COPIED = 8;
+    /** As many as a thread loads at once: {@code BATCH_OF} of {@code copy.cu}. */
+    private static final int COPIED_APART = 4;
+
     private static final int SPREAD_BLOCKS = 24;
-    private static final int SPREAD_TARGETS = SPREAD_BLOCKS + INLINE_RANKS * BLOCK_BYTES;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
@@ -85,20 +86,37 @@ final class Fused implements AutoCloseable {
     }
 
     /** Compiles and loads what a call needs, which must not happen while others wait on the device. */
-    static long load(CudaDevice device, CudaCall call, int ranks, Map<String, String> functions, int apart) {
+    static List<Long> load(CudaDevice device, CudaCall call, int ranks, Map<String, String> functions, int apart) {
         Fused fused = new Fused(device, null);
+        KernelSet kernels = fused.kernels;
+        List<Long> needed = new ArrayList<>();
         if (call.collective == null) {
-            return fused.kernels.copies(apart).function("copy_messages");
+            for (int copies : new int[] {0, KernelSet.tasks(8), Integer.MAX_VALUE}) {
+                needed.add(kernels.copies(KernelSet.places(ranks, copies), apart).function("copy_messages"));
+            }
+            return needed;
         }
-        return switch (call.collective) {
+        // Where no byte is to be moved ranks meet by this one.
+        needed.add(kernels.copies(KernelSet.places(0, 0), apart).function("copy_tasks"));
+        int places = KernelSet.places(ranks, 0);
+        switch (call.collective) {
             case ALL_REDUCE, REDUCE ->
-                fused.module(call, ranks, functions, apart).function("fused_reduce");
-            case REDUCE_SCATTER -> fused.module(call, ranks, functions, apart).function("fused_reduce_scatter");
-            case SCAN, EXSCAN -> fused.module(call, ranks, functions, apart).function("fused_scan");
-            case BROADCAST, ALL_GATHER -> fused.kernels.copies(apart).function("copy_spread");
-            case ALL_TO_ALL -> fused.kernels.copies(apart).function("copy_exchange");
-            case GATHER, SCATTER, BARRIER -> fused.kernels.copies(apart).function("copy_tasks");
-        };
+                needed.add(fused.module(call, ranks, functions, apart).function("fused_reduce"));
+            case REDUCE_SCATTER ->
+                needed.add(fused.module(call, ranks, functions, apart).function("fused_reduce_scatter"));
+            case SCAN, EXSCAN ->
+                needed.add(fused.module(call, ranks, functions, apart).function("fused_scan"));
+            case BROADCAST, ALL_GATHER -> needed.add(kernels.copies(places, apart).function("copy_spread"));
+            case ALL_TO_ALL -> {
+                needed.add(kernels.copies(places, apart).function("copy_exchange"));
+                needed.add(kernels.copies(KernelSet.places(0, ranks * ranks), apart)
+                        .function("copy_tasks"));
+            }
+            case GATHER, SCATTER ->
+                needed.add(kernels.copies(KernelSet.places(0, ranks), apart).function("copy_tasks"));
+            case BARRIER -> {}
+        }
+        return needed;
     }
 
     /** Divides elements in place, in the type in which they are accumulated. */
@@ -152,7 +170,7 @@ final class Fused implements AutoCloseable {
             boolean gets = all || rank == first.root;
             FoldArgs.setRank(args, calls, rank, gets ? pointer(calls[rank].out) : 0, 0, 0);
         }
-        add(function, table(args, calls.length), first.count * first.type.bytes(), 1, FOLDED);
+        add(function, table(args, calls.length), first.count * first.type.bytes(), 1, vectors(FOLDED, calls.length));
     }
 
     private void scan(CudaCall[] calls, Map<String, String> functions) {
@@ -170,7 +188,7 @@ final class Fused implements AutoCloseable {
         for (int rank = 0; rank < calls.length; rank++) {
             FoldArgs.setRank(args, calls, rank, exclusive && rank == 0 ? 0 : pointer(calls[rank].out), 0, 0);
         }
-        add(function, table(args, calls.length), first.count * first.type.bytes(), 1, FOLDED);
+        add(function, table(args, calls.length), first.count * first.type.bytes(), 1, vectors(FOLDED, calls.length));
     }
 
     private void reduceScatter(CudaCall[] calls, Map<String, String> functions) {
@@ -191,7 +209,7 @@ final class Fused implements AutoCloseable {
         for (int rank = 0; rank < size; rank++) {
             FoldArgs.setRank(args, calls, rank, pointer(calls[rank].out), offsets[rank], counts[rank]);
         }
-        add(function, table(args, size), longest * first.type.bytes(), size, COPIED);
+        add(function, table(args, size), longest * first.type.bytes(), size, vectors(COPIED, size));
     }
 
     private void broadcast(CudaCall[] calls) {
@@ -220,12 +238,15 @@ final class Fused implements AutoCloseable {
         }
         int size = calls.length;
         boolean inline = size <= INLINE_RANKS;
-        MemorySegment args = Arena.ofAuto().allocate(SPREAD_TARGETS + INLINE_RANKS * 8L, 16);
+        int places = KernelSet.places(size, 0);
+        long blockBytes = (long) places * BLOCK_BYTES;
+        MemorySegment args = Arena.ofAuto().allocate(SPREAD_BLOCKS + blockBytes + 8L * places, 16);
         MemorySegment blocks = inline
-                ? args.asSlice(SPREAD_BLOCKS, (long) INLINE_RANKS * BLOCK_BYTES)
+                ? args.asSlice(SPREAD_BLOCKS, blockBytes)
                 : Arena.ofAuto().allocate((long) sources.length * BLOCK_BYTES, 16);
-        MemorySegment targets =
-                inline ? args.asSlice(SPREAD_TARGETS) : Arena.ofAuto().allocate(8L * size, 16);
+        MemorySegment targets = inline
+                ? args.asSlice(SPREAD_BLOCKS + blockBytes)
+                : Arena.ofAuto().allocate(8L * size, 16);
         args.set(INT, 0, size);
         args.set(INT, 4, sources.length);
         for (int block = 0; block < sources.length; block++) {
@@ -240,8 +261,8 @@ final class Fused implements AutoCloseable {
             args.set(LONG, 8, upload(blocks));
             args.set(LONG, 16, upload(targets));
         }
-        int vectors = size >= 8 ? 1 : size >= 4 ? 2 : COPIED;
-        add(kernels.copies(apart()).function("copy_spread"), args, longest * width, sources.length, vectors);
+        int vectors = part != null ? COPIED_APART : size >= 8 ? 1 : size >= 4 ? 2 : COPIED;
+        add(kernels.copies(places, apart()).function("copy_spread"), args, longest * width, sources.length, vectors);
     }
 
     private void allToAll(CudaCall[] calls) {
@@ -252,15 +273,15 @@ final class Fused implements AutoCloseable {
             if (bytes == 0) {
                 return;
             }
-            MemorySegment args = Arena.ofAuto().allocate(16 + 16L * INLINE_RANKS, 16);
+            int places = KernelSet.places(size, 0);
+            MemorySegment args = Arena.ofAuto().allocate(16 + 16L * places, 16);
             args.set(INT, 0, size);
             args.set(LONG, 8, bytes);
             for (int rank = 0; rank < size; rank++) {
                 args.set(LONG, 16 + 8L * rank, pointer(calls[rank].in));
-                args.set(LONG, 16 + 8L * (INLINE_RANKS + rank), pointer(calls[rank].out));
+                args.set(LONG, 16 + 8L * (places + rank), pointer(calls[rank].out));
             }
-            long function = kernels.copies(apart()).function("copy_exchange");
-            add(function, args, bytes, Math.max(1, size * (size + 1) / 2), size, size, COPIED);
+            add(kernels.copies(places, apart()).function("copy_exchange"), args, bytes, size, size, copied(), 0);
             return;
         }
         List<Copy> copies = new ArrayList<>();
@@ -325,9 +346,11 @@ final class Fused implements AutoCloseable {
         List<Copy> copies = all.stream()
                 .filter(copy -> copy.bytes() > 0 && copy.from() != copy.to())
                 .toList();
-        for (int from = 0; from < copies.size(); from += MOST_TASKS) {
-            List<Copy> some = copies.subList(from, Math.min(copies.size(), from + MOST_TASKS));
-            MemorySegment args = Arena.ofAuto().allocate((long) MOST_TASKS * TASK_BYTES, 16);
+        int places = KernelSet.places(isMessages() ? Objects.requireNonNull(part).ranks() : 0, all.size());
+        int most = KernelSet.tasks(places);
+        for (int from = 0; from < copies.size() || (from == 0 && isMessages()); from += most) {
+            List<Copy> some = copies.subList(from, Math.min(copies.size(), from + most));
+            MemorySegment args = Arena.ofAuto().allocate((long) most * TASK_BYTES, 16);
             long longest = 0;
             for (int i = 0; i < some.size(); i++) {
                 Copy copy = some.get(i);
@@ -336,29 +359,43 @@ final class Fused implements AutoCloseable {
                 args.set(LONG, (long) i * TASK_BYTES + 16, copy.bytes());
                 longest = Math.max(longest, copy.bytes());
             }
-            add(kernels.copies(apart()).function(copying()), args, longest, some.size(), COPIED);
+            String kernel = isMessages() ? "copy_messages" : "copy_tasks";
+            long function = kernels.copies(places, apart()).function(kernel);
+            add(function, args, longest, Math.max(1, some.size()), 1, copied(), isMessages() ? places : 0);
         }
+    }
+
+    private int copied() {
+        return part == null ? COPIED : COPIED_APART;
+    }
+
+    /** Where ranks share a grid, as many as a thread loads at once: {@code BATCH} of {@code fused.cu}. */
+    private int vectors(int together, int ranks) {
+        int special = KernelSet.special(ranks);
+        return part == null ? together : special == 2 ? 4 : special == 4 ? 2 : 1;
     }
 
     private void add(long function, MemorySegment args, long bytes, int rows, int vectors) {
-        add(function, args, bytes, rows, rows, 1, vectors);
+        add(function, args, bytes, rows, 1, vectors, 0);
     }
 
-    /** One of {@code cells} has that many bytes; the others of the grid's rows and columns have nothing to do. */
-    private void add(long function, MemorySegment args, long bytes, int cells, int rows, int columns, int vectors) {
+    /** Each of the grid's rows and columns has that many bytes at most. */
+    private void add(
+            long function, MemorySegment args, long bytes, int rows, int columns, int vectors, int places) {
         if (part != null) {
-            steps.add(part.step(function, args, bytes, rows, columns));
+            steps.add(part.step(function, args, bytes, rows, columns, vectors, places));
             return;
         }
-        Grid grid = Grid.of(device, function, bytes, cells, vectors);
+        Grid grid = Grid.of(device, function, bytes, rows * columns, vectors);
         steps.add(new Step(function, grid.blocks(), rows, columns, grid.threads(), args));
     }
 
     /** Ranks that are processes meet even where no byte is to be moved. */
     private void meetAtLeast() {
         if (part != null && steps.isEmpty()) {
-            MemorySegment nothing = Arena.ofAuto().allocate((long) MOST_TASKS * TASK_BYTES, 16);
-            add(kernels.copies(apart()).function(copying()), nothing, 0, 1, COPIED);
+            int places = KernelSet.places(0, 0);
+            MemorySegment nothing = Arena.ofAuto().allocate((long) KernelSet.tasks(places) * TASK_BYTES, 16);
+            add(kernels.copies(places, apart()).function("copy_tasks"), nothing, 0, 1, copied());
         }
     }
 
@@ -377,8 +414,8 @@ final class Fused implements AutoCloseable {
         return table.pointer();
     }
 
-    private String copying() {
-        return part != null && part.isMessages() ? "copy_messages" : "copy_tasks";
+    private boolean isMessages() {
+        return part != null && part.isMessages();
     }
 
     private int apart() {

@@ -285,7 +285,7 @@ final class Introduction implements AutoCloseable {
                     }
                     pointers[rank] = pointer;
                 }
-                java.util.Objects.requireNonNull(made).introduce(host.rank(), pointers);
+                java.util.Objects.requireNonNull(made).introduce(pointers);
                 return true;
             } catch (RuntimeException cannot) {
                 failure = String.valueOf(cannot.getMessage());
@@ -366,7 +366,7 @@ final class Introduction implements AutoCloseable {
                     .count();
             shares.add(Math.max(1, card.blocks() / sharing));
         }
-        return java.util.Collections.min(shares);
+        return Math.min(Part.MOST_BLOCKS, java.util.Collections.min(shares));
     }
 
     /** Gives back what nobody has taken over. */

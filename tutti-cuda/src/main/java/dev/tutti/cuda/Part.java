@@ -3,6 +3,7 @@ package dev.tutti.cuda;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,110 +14,121 @@ final class Part {
     /** Ranks that a meeting has room for. */
     static final int MOST_RANKS = 96;
 
+    /** Blocks of a rank that a meeting has room for. */
+    static final int MOST_BLOCKS = 512;
+
     /** Messages from one rank to another in one launch. */
     static final int MOST_TIMES = 255;
 
-    static final int MEETING_BYTES = 72 + MOST_RANKS;
+    static final int MEETING_BYTES = 72;
 
-    private static final int LARGE_THREADS = 512;
-    private static final int SMALL_THREADS = 128;
-    private static final int VECTOR_BYTES = 16;
-    private static final int ONE_BLOCK_VECTORS = 1024;
-    private static final int TIMES = 72;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
-    /** Where the counters of a rank are; see {@link Control}. */
-    record Place(long lines, long others, long ended, long hostWords) {}
+    /**
+     * Whose part it is.
+     *
+     * @param rank who
+     * @param ranks how many there are
+     * @param meets whether they wait for each other on the device
+     * @param apart whether they share a device, as {@link dev.tutti.cuda.kernel.KernelSet} says it
+     * @param blocks that each may have waiting on the device at once
+     */
+    record Ranks(int rank, int ranks, boolean meets, int apart, int blocks) {}
 
-    private final Place place;
-    private final int part;
-    private final int parts;
-    private final int blocks;
-    private final byte[] times;
+    /** How many messages this rank sends to each and receives of each. */
+    record Messages(byte[] sends, byte[] receives) {}
+
+    private final Control.Place place;
+    private final Ranks ranks;
     private final long patienceNanos;
     private final int delays;
     private final long called;
-    private final int apart;
-    private final byte @Nullable [] receives;
+    private final @Nullable Messages messages;
 
     /**
      * Makes a part.
      *
-     * @param blocks that this rank may have waiting on the device at once
-     * @param times for each rank 1 if it is met, else 0; for messages how many are sent to each
+     * @param place where the counters of this rank are
      * @param delays a seed for delays on the device, 0 for none
      * @param called what ranks that meet must agree on; 0 for nothing
-     * @param receives for messages: how many are received of each rank; else null
-     * @param apart whether they share a device, as {@link dev.tutti.cuda.kernel.KernelSet} says it
+     * @param messages null: a collective, whose work the ranks share
      */
     Part(
-            Place place,
-            int part,
-            int parts,
-            int blocks,
-            byte[] times,
+            Control.Place place,
+            Ranks ranks,
             long patienceNanos,
             int delays,
             long called,
-            byte @Nullable [] receives,
-            int apart) {
+            @Nullable Messages messages) {
         this.place = place;
-        this.part = part;
-        this.parts = parts;
-        this.blocks = blocks;
-        this.times = times.clone();
+        this.ranks = ranks;
         this.patienceNanos = patienceNanos;
         this.delays = delays;
         this.called = called;
-        this.receives = receives == null ? null : receives.clone();
-        this.apart = apart;
+        this.messages = messages;
     }
 
     boolean isMessages() {
-        return receives != null;
+        return messages != null;
     }
 
     int apart() {
-        return apart;
+        return ranks.apart();
     }
 
-    /** A launch of a kernel whose parameters end with a meeting. All ranks get the same grid for the same data. */
-    Step step(long function, MemorySegment args, long bytes, int rows, int columns) {
-        long vectors = Math.max(1, (bytes + VECTOR_BYTES - 1) / VECTOR_BYTES);
-        int threads = vectors * rows * columns < 2L * blocks * parts * LARGE_THREADS ? SMALL_THREADS : LARGE_THREADS;
-        int y = Math.min(rows, blocks);
-        int z = Math.min(columns, Math.max(1, blocks / y));
-        long most = Math.max(1, blocks / (y * z));
-        if (rows * columns == 1 && vectors <= (long) ONE_BLOCK_VECTORS * parts) {
-            // One block has nobody to tell the others for.
-            threads = LARGE_THREADS;
-            most = 1;
+    int ranks() {
+        return ranks.ranks();
+    }
+
+    /**
+     * A launch of a kernel whose parameters end with a meeting. All ranks divide the same data in the same way: blocks take the cells'
+     * blocks, as one launch would have them, in turn.
+     *
+     * @param places of a kernel of messages; else 0
+     */
+    Step step(long function, MemorySegment args, long bytes, int rows, int columns, int vectors, int places) {
+        int parts = messages == null ? ranks.ranks() : 1;
+        int cells = rows * columns;
+        long atOnce = (long) ranks.blocks() * parts;
+        Grid grid = Grid.large(bytes, cells, vectors, atOnce);
+        // Few large blocks are soon done, and one has no others to wait for.
+        boolean small = (long) grid.blocks() * cells <= 2L * parts;
+        if (!small) {
+            grid = Grid.shared(bytes, cells, vectors, atOnce);
         }
-        long needed = (vectors + (long) threads * parts - 1) / ((long) threads * parts);
-        int tail = MEETING_BYTES + (receives == null ? 0 : MOST_RANKS);
-        MemorySegment all = Arena.ofAuto().allocate(args.byteSize() + tail, 16);
+        long needed = ((long) grid.blocks() * cells + parts - 1) / parts;
+        int blocks = small ? 1 : (int) Math.min(needed, ranks.blocks());
+        MemorySegment all = Arena.ofAuto().allocate(args.byteSize() + MEETING_BYTES + 2L * places, 16);
         all.copyFrom(args);
-        write(all.asSlice(args.byteSize()), rows, columns);
-        return new Step(function, (int) Math.min(needed, most), y, z, threads, all);
+        write(all.asSlice(args.byteSize()), grid.blocks(), rows, columns);
+        if (messages != null) {
+            writeMessages(all.asSlice(args.byteSize() + MEETING_BYTES), places);
+        }
+        return new Step(function, blocks, 1, 1, grid.threads(), all);
     }
 
-    void write(MemorySegment meeting, int rows, int columns) {
-        meeting.set(LONG, 0, place.lines());
-        meeting.set(LONG, 8, place.others());
-        meeting.set(LONG, 16, place.ended());
-        meeting.set(LONG, 24, place.hostWords());
-        meeting.set(LONG, 32, patienceNanos);
-        meeting.set(LONG, 40, called);
-        meeting.set(INT, 48, part);
-        meeting.set(INT, 52, parts);
-        meeting.set(INT, 56, rows);
-        meeting.set(INT, 60, columns);
-        meeting.set(INT, 64, times.length);
+    /** What a kernel of messages has behind its meeting. */
+    void writeMessages(MemorySegment ends, int places) {
+        Messages counts = Objects.requireNonNull(messages);
+        MemorySegment.copy(counts.sends(), 0, ends, ValueLayout.JAVA_BYTE, 0, counts.sends().length);
+        MemorySegment.copy(counts.receives(), 0, ends, ValueLayout.JAVA_BYTE, places, counts.receives().length);
+    }
+
+    void write(MemorySegment meeting, int across, int rows, int columns) {
+        boolean shares = messages == null;
+        meeting.set(LONG, 0, place.own());
+        meeting.set(LONG, 8, place.all());
+        meeting.set(LONG, 16, place.hostWords());
+        meeting.set(LONG, 24, patienceNanos);
+        meeting.set(LONG, 32, called);
+        meeting.set(INT, 40, ranks.rank());
+        meeting.set(INT, 44, ranks.meets() ? ranks.ranks() : 0);
+        meeting.set(INT, 48, shares ? ranks.rank() : 0);
+        meeting.set(INT, 52, shares ? ranks.ranks() : 1);
+        meeting.set(INT, 56, across);
+        meeting.set(INT, 60, rows);
+        meeting.set(INT, 64, columns);
         meeting.set(INT, 68, delays);
-        MemorySegment.copy(times, 0, meeting, ValueLayout.JAVA_BYTE, TIMES, times.length);
-        if (receives != null) {
-            MemorySegment.copy(receives, 0, meeting, ValueLayout.JAVA_BYTE, MEETING_BYTES, receives.length);
-        }
     }
 }

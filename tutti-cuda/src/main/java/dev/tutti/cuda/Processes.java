@@ -24,15 +24,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Processes implements Distant {
     private static final int REMEMBERED = 64;
-    private static final int LARGE_THREADS = 512;
     private static final long GUARD_NANOS = 5_000_000;
     private static final long WITHDRAWAL_NANOS = 2_000_000_000L;
 
     private final CudaWorld world;
     private final Communicator host;
     private final CudaPath path;
-    private final int blocks;
-    private final int apart;
+    private final Part.Ranks ranks;
     private final Control control;
     private final Imports imports;
     private final Exports exports;
@@ -40,7 +38,6 @@ final class Processes implements Distant {
     private final Notes notes;
     private final Prepared barrier;
     private final ProcessMessages messages;
-    private final byte[] everybody;
     private final Set<Long> loaded = new HashSet<>();
     private final LinkedHashMap<Key, Fused> remembered = new LinkedHashMap<>(16, 0.75f, true);
     private final Thread guard;
@@ -66,8 +63,12 @@ final class Processes implements Distant {
         this.world = world;
         this.host = host;
         this.path = introduction.path();
-        this.blocks = introduction.blocks();
-        this.apart = introduction.isOneDevice() ? KernelSet.ONE_DEVICE : KernelSet.SEVERAL_DEVICES;
+        this.ranks = new Part.Ranks(
+                host.rank(),
+                host.size(),
+                path == CudaPath.DEVICE,
+                introduction.isOneDevice() ? KernelSet.ONE_DEVICE : KernelSet.SEVERAL_DEVICES,
+                introduction.blocks());
         this.control = introduction.control();
         this.imports = introduction.imports();
         this.exports = introduction.exports();
@@ -75,9 +76,6 @@ final class Processes implements Distant {
         this.notes = new Notes(host, world.device(), exports, imports);
         this.barrier = host.prepareBarrier();
         this.messages = new ProcessMessages(this, host, world, exports, imports);
-        this.everybody = new byte[host.size()];
-        java.util.Arrays.fill(everybody, (byte) 1);
-        everybody[host.rank()] = 0;
         this.guard = Thread.ofVirtual().name("tutti-cuda-guard").start(this::watch);
     }
 
@@ -202,27 +200,14 @@ final class Processes implements Distant {
 
     /** This rank's part of a launch of all ranks. */
     private Part part(CudaCall call) {
-        byte[] times = path == CudaPath.DEVICE ? everybody : new byte[host.size()];
         long called = Signature.mix(call.meta() ^ Signature.mix(call.count ^ Signature.mix(call.extra)));
-        return new Part(
-                control.place(), rank(), host.size(), blocks, times, world.timeoutNanos(), seed(), called, null, apart);
+        return new Part(control.place(), ranks, world.timeoutNanos(), seed(), called, null);
     }
 
     /** A launch for messages, which this rank makes by itself; on the path of the host nothing is waited for. */
     Part messages(byte[] sends, byte[] receives) {
-        boolean waits = path == CudaPath.DEVICE;
-        byte[] nothing = new byte[host.size()];
         return new Part(
-                control.place(),
-                0,
-                1,
-                blocks,
-                waits ? sends : nothing,
-                world.timeoutNanos(),
-                seed(),
-                0,
-                waits ? receives : nothing,
-                apart);
+                control.place(), ranks, world.timeoutNanos(), seed(), 0, new Part.Messages(sends, receives));
     }
 
     private int seed() {
@@ -231,9 +216,10 @@ final class Processes implements Distant {
 
     /** Kernels are compiled and loaded before anybody waits for this rank. */
     private void load(CudaCall call) {
-        long function = Fused.load(world.device(), call, host.size(), world.functions(), apart);
-        if (loaded.add(function)) {
-            Modules.blocksPerProcessor(function, LARGE_THREADS, 0);
+        for (long function : Fused.load(world.device(), call, host.size(), world.functions(), ranks.apart())) {
+            if (loaded.add(function)) {
+                Modules.blocksPerProcessor(function, Grid.LARGE_THREADS, 0);
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package dev.tutti.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tutti.cuda.kernel.HostCompiler;
+import dev.tutti.cuda.kernel.KernelSet;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
@@ -20,58 +21,59 @@ import org.junit.jupiter.api.io.TempDir;
 class HostMeetingTest {
     private static final int LAUNCHES = 20;
     private static final int BLOCKS = 3;
-    private static final int LINE_BYTES = 128;
+    private static final int PLACES = KernelSet.places(3, 0);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     /** The counters of some ranks, in memory of the host. */
     private static final class Counters {
         final int ranks;
-        final Part.Place[] places;
+        final Control.Place[] places;
         final MemorySegment[] hostWords;
 
         Counters(int ranks, Arena arena) {
             this.ranks = ranks;
-            places = new Part.Place[ranks];
+            places = new Control.Place[ranks];
             hostWords = new MemorySegment[ranks];
-            MemorySegment[] lines = new MemorySegment[ranks];
+            MemorySegment all = arena.allocate(8L * ranks, 8);
             for (int rank = 0; rank < ranks; rank++) {
-                lines[rank] = arena.allocate((long) ranks * LINE_BYTES, 128);
+                MemorySegment own = arena.allocate(Control.BYTES, 128);
+                all.setAtIndex(LONG, rank, own.address());
                 hostWords[rank] = arena.allocate(4L * (2 + ranks), 8);
-            }
-            for (int rank = 0; rank < ranks; rank++) {
-                MemorySegment others = arena.allocate(8L * ranks, 8);
-                for (int other = 0; other < ranks; other++) {
-                    others.setAtIndex(LONG, other, lines[other].address() + (long) rank * LINE_BYTES);
-                }
-                places[rank] = new Part.Place(
-                        lines[rank].address(),
-                        others.address(),
-                        arena.allocate(4, 4).address(),
-                        hostWords[rank].address());
+                places[rank] = new Control.Place(own.address(), all.address(), hostWords[rank].address());
             }
         }
 
         Part all(int rank, long patienceNanos, int delays) {
-            byte[] times = new byte[ranks];
-            java.util.Arrays.fill(times, (byte) 1);
-            times[rank] = 0;
-            return new Part(places[rank], rank, ranks, BLOCKS, times, patienceNanos, delays, 77, null, 1);
+            return new Part(places[rank], ranks(rank), patienceNanos, delays, 77, null);
+        }
+
+        Part.Ranks ranks(int rank) {
+            return new Part.Ranks(rank, ranks, true, 1, BLOCKS);
+        }
+
+        /** For an end of messages that rank 0 sends and rank 1 receives. */
+        Part messages(int rank, int many) {
+            byte[] none = new byte[2];
+            Part.Messages ends = rank == 0
+                    ? new Part.Messages(new byte[] {0, (byte) many}, none)
+                    : new Part.Messages(none, new byte[] {(byte) many, 0});
+            return new Part(places[rank], ranks(rank), Long.MAX_VALUE, 3, 0, ends);
         }
     }
 
     /** C++ that plays a kernel on several ranks at once: {@code args} holds the parameters of each. */
     private static String playing(String kernel, String args) {
         return """
-            extern "C" void play_%1$s(const void* args, int ranks, int y, int z, int blocks) {
+            extern "C" void play_%1$s(const void* args, int ranks, int blocks, int, int) {
               std::vector<std::thread> all;
               for (int r = 0; r < ranks; r++)
-                for (int b = 0; b < blocks * y * z; b++)
+                for (int b = 0; b < blocks; b++)
                   all.emplace_back([=] {
-                    gridDim = {(unsigned)blocks, (unsigned)y, (unsigned)z};
+                    gridDim = {(unsigned)blocks, 1, 1};
                     blockDim = {1, 1, 1};
                     threadIdx = {0, 0, 0};
-                    blockIdx = {(unsigned)(b %% blocks), (unsigned)(b / blocks %% y), (unsigned)(b / blocks / y)};
+                    blockIdx = {(unsigned)b, 0, 0};
                     %1$s(((const %2$s*)args)[r]);
                   });
               for (auto& each : all) each.join();
@@ -94,7 +96,7 @@ class HostMeetingTest {
         Random random = new Random(seed);
         for (int ranks : new int[] {2, 3, 4}) {
             try (Arena arena = Arena.ofConfined()) {
-                int special = dev.tutti.cuda.kernel.KernelSet.special(ranks);
+                int special = KernelSet.special(ranks);
                 SymbolLookup library = HostCompiler.host(
                         folder,
                         "fused.cu",
@@ -109,6 +111,7 @@ class HostMeetingTest {
                 Counters counters = new Counters(ranks, arena);
                 for (int launch = 0; launch < LAUNCHES; launch++) {
                     boolean scatters = launch % 2 == 1;
+                    int across = 1 + random.nextInt(20);
                     int count = 1 + random.nextInt(2000);
                     int[][] data = new int[ranks][];
                     MemorySegment[] memory = new MemorySegment[ranks];
@@ -132,9 +135,10 @@ class HostMeetingTest {
                             own.set(LONG, at + 32, count);
                         }
                         counters.all(rank, Long.MAX_VALUE, random.nextInt() | 1)
-                                .write(own.asSlice(table), scatters ? ranks : 1, 1);
+                                .write(own.asSlice(table), across, scatters ? ranks : 1, 1);
                     }
-                    HostCompiler.call(scatters ? scatter : reduce, args, ranks, scatters ? 2 : 1, 1, BLOCKS);
+                    int blocks = 1 + random.nextInt(BLOCKS);
+                    HostCompiler.call(scatters ? scatter : reduce, args, ranks, blocks, 0, 0);
                     for (int rank = 0; rank < ranks; rank++) {
                         for (int i = 0; i < count; i++) {
                             int at = scatters ? rank * count + i : i;
@@ -162,7 +166,7 @@ class HostMeetingTest {
                     playing("copy_exchange", "Exchange")
                             + playing("copy_messages", "Messages")
                             + playing("copy_spread", "Spread"),
-                    List.of("APART=1"),
+                    List.of("APART=1", "PLACES=" + PLACES),
                     arena);
             exchange(library, arena);
             messages(library, arena);
@@ -173,7 +177,7 @@ class HostMeetingTest {
         int ranks = 3;
         int block = 100;
         int size = size(library, "copy_exchange", arena);
-        assertThat(size).isEqualTo(16 + 16 * 96 + Part.MEETING_BYTES);
+        assertThat(size).isEqualTo(16 + 16 * PLACES + Part.MEETING_BYTES);
         Counters counters = new Counters(ranks, arena);
         MemorySegment[] memory = new MemorySegment[ranks];
         for (int rank = 0; rank < ranks; rank++) {
@@ -189,12 +193,12 @@ class HostMeetingTest {
             own.set(LONG, 8, 4L * block);
             for (int other = 0; other < ranks; other++) {
                 own.set(LONG, 16 + 8L * other, memory[other].address());
-                own.set(LONG, 16 + 8L * (96 + other), memory[other].address());
+                own.set(LONG, 16 + 8L * (PLACES + other), memory[other].address());
             }
-            counters.all(rank, Long.MAX_VALUE, 5).write(own.asSlice(size - Part.MEETING_BYTES), ranks, ranks);
+            counters.all(rank, Long.MAX_VALUE, 5).write(own.asSlice(size - Part.MEETING_BYTES), 2, ranks, ranks);
         }
-        // Fewer rows and columns in the grid than there are.
-        HostCompiler.call(HostCompiler.player(library, "play_copy_exchange"), args, ranks, 2, 1, 2);
+        // Fewer blocks than there are cells.
+        HostCompiler.call(HostCompiler.player(library, "play_copy_exchange"), args, ranks, 2, 0, 0);
         for (int rank = 0; rank < ranks; rank++) {
             for (int i = 0; i < block * ranks; i++) {
                 assertThat(memory[rank].getAtIndex(INT, i)).isEqualTo(i / block * 10_000 + rank * block + i % block);
@@ -205,8 +209,8 @@ class HostMeetingTest {
     /** Two messages that one end makes together and the other apart. */
     private static void messages(SymbolLookup library, Arena arena) throws InterruptedException {
         int size = size(library, "copy_messages", arena);
-        int meeting = 24 * 128;
-        assertThat(size).isEqualTo(meeting + Part.MEETING_BYTES + Part.MOST_RANKS);
+        int meeting = 24 * KernelSet.tasks(PLACES);
+        assertThat(size).isEqualTo(meeting + Part.MEETING_BYTES + 2 * PLACES);
         MethodHandle player = HostCompiler.player(library, "play_copy_messages");
         Counters counters = new Counters(2, arena);
         for (int round = 1; round <= 3; round++) {
@@ -215,17 +219,17 @@ class HostMeetingTest {
             from.set(LONG, 0, 11 * round);
             from.set(LONG, 8, 22 * round);
             MemorySegment sends = arena.allocate(size, 64);
-            new Part(counters.places[0], 0, 1, BLOCKS, new byte[] {0, 2}, Long.MAX_VALUE, 3, 0, new byte[2], 1)
-                    .write(sends.asSlice(meeting), 1, 1);
-            Thread sender = Thread.ofPlatform().start(() -> HostCompiler.call(player, sends, 1, 1, 1, 1));
+            counters.messages(0, 2).write(sends.asSlice(meeting), 1, 1, 1);
+            counters.messages(0, 2).writeMessages(sends.asSlice(meeting + Part.MEETING_BYTES), PLACES);
+            Thread sender = Thread.ofPlatform().start(() -> HostCompiler.call(player, sends, 1, 1, 0, 0));
             for (int i = 0; i < 2; i++) {
                 MemorySegment receives = arena.allocate(size, 64);
                 receives.set(LONG, 0, from.address() + 8L * i);
                 receives.set(LONG, 8, to.address() + 8L * i);
                 receives.set(LONG, 16, 8);
-                new Part(counters.places[1], 0, 1, BLOCKS, new byte[2], Long.MAX_VALUE, 3, 0, new byte[] {1, 0}, 1)
-                        .write(receives.asSlice(meeting), 1, 1);
-                HostCompiler.call(player, receives, 1, 1, 1, 2);
+                counters.messages(1, 1).write(receives.asSlice(meeting), 2, 1, 1);
+                counters.messages(1, 1).writeMessages(receives.asSlice(meeting + Part.MEETING_BYTES), PLACES);
+                HostCompiler.call(player, receives, 1, 2, 0, 0);
             }
             sender.join();
             assertThat(to.get(LONG, 0)).isEqualTo(11 * round);
@@ -245,28 +249,27 @@ class HostMeetingTest {
             MemorySegment args = arena.allocate(2L * size, 64);
             for (int rank = 0; rank < 2; rank++) {
                 counters.all(rank, 20_000_000, 0)
-                        .write(args.asSlice((long) size * rank + size - Part.MEETING_BYTES), 1, 1);
+                        .write(args.asSlice((long) size * rank + size - Part.MEETING_BYTES), 1, 1, 1);
             }
             // Rank 2 never comes.
-            HostCompiler.call(tasks, args, 2, 1, 1, BLOCKS);
+            HostCompiler.call(tasks, args, 2, BLOCKS, 0, 0);
             for (int rank = 0; rank < 2; rank++) {
                 assertThat(counters.hostWords[rank].toArray(INT)).containsExactly(0, 1, 0, 0, 1);
             }
             // Rank 1 has called something else.
             Counters apart = new Counters(2, arena);
             for (int rank = 0; rank < 2; rank++) {
-                byte[] times = {(byte) rank, (byte) (1 - rank)};
-                new Part(apart.places[rank], rank, 2, BLOCKS, times, Long.MAX_VALUE, 0, 5 + rank, null, 1)
-                        .write(args.asSlice((long) size * rank + size - Part.MEETING_BYTES), 1, 1);
+                new Part(apart.places[rank], apart.ranks(rank), Long.MAX_VALUE, 0, 5 + rank, null)
+                        .write(args.asSlice((long) size * rank + size - Part.MEETING_BYTES), 1, 1, 1);
             }
-            HostCompiler.call(tasks, args, 2, 1, 1, BLOCKS);
+            HostCompiler.call(tasks, args, 2, BLOCKS, 0, 0);
             assertThat(apart.hostWords[0].toArray(INT)).containsExactly(0, 1, 0, 3);
             assertThat(apart.hostWords[1].toArray(INT)).containsExactly(0, 1, 3, 0);
             // Told to by the host, without a deadline.
             Counters fresh = new Counters(2, arena);
-            fresh.all(0, Long.MAX_VALUE, 0).write(args.asSlice(size - Part.MEETING_BYTES), 1, 1);
+            fresh.all(0, Long.MAX_VALUE, 0).write(args.asSlice(size - Part.MEETING_BYTES), 1, 1, 1);
             fresh.hostWords[0].set(INT, 0, 1);
-            HostCompiler.call(tasks, args, 1, 1, 1, BLOCKS);
+            HostCompiler.call(tasks, args, 1, BLOCKS, 0, 0);
             assertThat(fresh.hostWords[0].toArray(INT)).containsExactly(1, 1, 0, 1);
         }
     }

@@ -39,7 +39,7 @@ public final class CudaBench {
         this.stream = device.stream();
         this.nothing = new KernelSet(
                         "sm_" + device.capabilities().computeCapability().replace(".", ""))
-                .copies(KernelSet.TOGETHER)
+                .copies(KernelSet.places(0, 0), KernelSet.TOGETHER)
                 .function("copy_nothing");
     }
 

@@ -21,6 +21,11 @@ public final class KernelSet {
     /** Ranks are on several devices. */
     public static final int SEVERAL_DEVICES = 2;
 
+    /** Ranks that parameters of copying kernels have room for. */
+    public static final int MOST_PLACES = 96;
+
+    private static final int MOST_TASKS = 128;
+
     private final String architecture;
     private final Cubins cubins;
     private final Map<Key, Module> modules = new ConcurrentHashMap<>();
@@ -42,9 +47,29 @@ public final class KernelSet {
         this.cubins = cubins;
     }
 
-    /** Kernels that move bytes; {@code apart}: {@link #TOGETHER}, {@link #ONE_DEVICE} or {@link #SEVERAL_DEVICES}. */
-    public Module copies(int apart) {
-        return module(new Key("copy.cu", 1, 0, 0, apart, ""), List.of(apart(apart)));
+    /**
+     * Kernels that move bytes.
+     *
+     * @param places how many parameters they have, from {@link #places}
+     * @param apart {@link #TOGETHER}, {@link #ONE_DEVICE} or {@link #SEVERAL_DEVICES}
+     */
+    public Module copies(int places, int apart) {
+        return module(new Key("copy.cu", 1, 0, places, apart, ""), List.of("PLACES=" + places, apart(apart)));
+    }
+
+    /** Ranks that copying kernels have parameters for, enough for so many ranks and copies; or the most there are. */
+    public static int places(int ranks, int copies) {
+        for (int places : new int[] {4, 8}) {
+            if (ranks <= places && copies <= tasks(places)) {
+                return places;
+            }
+        }
+        return MOST_PLACES;
+    }
+
+    /** Copies that one launch of such kernels has parameters for. */
+    public static int tasks(int places) {
+        return places < MOST_PLACES ? places * places : MOST_TASKS;
     }
 
     /** Fused reductions of a type with an operator; numbers of ranks that are common have code of their own. */

@@ -3,8 +3,11 @@
 #include "element.cuh"
 #include "meeting.cuh"
 
-#define MOST_RANKS 96
-#define MOST_TASKS 128
+// Few ranks have few parameters, which a launch is faster with.
+#ifndef PLACES
+#define PLACES 96
+#endif
+#define MOST_TASKS (PLACES > 8 ? 128 : PLACES * PLACES)
 #define THREADS 512
 // Only the usual case, whole vectors, gets many registers.
 #define BATCH_OF(Word) (sizeof(Word) == 16 ? 4 : 1)
@@ -63,8 +66,8 @@ struct Spread {
   u32 blocks;
   const Block* blockTable;   // where the blocks and destinations are if there are more than fit below
   char* const* toTable;
-  Block block[MOST_RANKS];
-  char* to[MOST_RANKS];      // null: this rank gets nothing, or has it already
+  Block block[PLACES];
+  char* to[PLACES];      // null: this rank gets nothing, or has it already
   MEETING
 };
 
@@ -124,83 +127,7 @@ DEVICE void spread(const Part& part, const Spread& args, u32 row) {
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_spread(const GRID_CONSTANT Spread args) {
   ARRIVE(args)
-  EACH_ROW(args, row) spread(PART(args), args, row);
-  LEAVE(args)
-}
-
-// ---- all-to-all: two ranks exchange a block each, so that in place needs no second memory ----
-
-struct Exchange {
-  u32 ranks;
-  u32 unused;
-  u64 bytes;  // of a block
-  const char* in[MOST_RANKS];
-  char* out[MOST_RANKS];
-  MEETING
-};
-
-template <class Word>
-struct ExchangeBody {
-  static const int N = sizeof(Word) == 16 ? 2 : 1;
-  const char* a;
-  char* b;
-  const char* c;
-  char* d;
-  DEVICE void operator()(u64 i, u64 step, u64 words) const {
-    Word x[N], y[N];
-#pragma unroll
-    for (int k = 0; k < N; k++)
-      if (i + k * step < words) {
-        x[k] = get<Word>(a, i + k * step);
-        y[k] = get<Word>(c, i + k * step);
-      }
-#pragma unroll
-    for (int k = 0; k < N; k++)
-      if (i + k * step < words) {
-        put<Word>(b, i + k * step, x[k]);
-        put<Word>(d, i + k * step, y[k]);
-      }
-  }
-};
-
-template <class Word>
-DEVICE void exchange_words(const Part& part, const char* a, char* b, const char* c, char* d, u64 words) {
-  ExchangeBody<Word> body = {a, b, c, d};
-  each_batch<decltype(body)::N>(part, words, body);
-}
-
-DEVICE void exchange(const Part& part, const Exchange& args, u32 s, u32 r) {
-  if (s > r) return;
-  const char* a = args.in[s] + r * args.bytes;
-  char* b = args.out[r] + s * args.bytes;
-  const char* c = args.in[r] + s * args.bytes;
-  char* d = args.out[s] + r * args.bytes;
-  u64 differing = (at(a) ^ at(b)) | (at(a) ^ at(c)) | (at(a) ^ at(d));
-  long long head = head_of(at(a), differing, 16, args.bytes);
-  if (head >= 0) {
-    u64 words = (args.bytes - head) / 16;
-    u64 tail = head + words * 16;
-    exchange_words<u8>(part, a, b, c, d, head);
-    exchange_words<Vector>(part, a + head, b + head, c + head, d + head, words);
-    exchange_words<u8>(part, a + tail, b + tail, c + tail, d + tail, args.bytes - tail);
-    return;
-  }
-  head = head_of(at(a), differing, 4, args.bytes);
-  if (head >= 0) {
-    u64 words = (args.bytes - head) / 4;
-    u64 tail = head + words * 4;
-    exchange_words<u8>(part, a, b, c, d, head);
-    exchange_words<u32>(part, a + head, b + head, c + head, d + head, words);
-    exchange_words<u8>(part, a + tail, b + tail, c + tail, d + tail, args.bytes - tail);
-    return;
-  }
-  exchange_words<u8>(part, a, b, c, d, args.bytes);
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_exchange(const GRID_CONSTANT Exchange args) {
-  ARRIVE(args)
-  EACH_ROW(args, row)
-    EACH_COLUMN(args, column) exchange(PART(args), args, row, column);
+  EACH_CELL(args, cell) spread(cell.part, args, cell.row);
   LEAVE(args)
 }
 
@@ -264,7 +191,7 @@ DEVICE void copy(const Part& part, const Task& task) {
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_tasks(const GRID_CONSTANT Tasks args) {
   ARRIVE(args)
-  EACH_ROW(args, row) copy(PART(args), args.task[row]);
+  EACH_CELL(args, cell) copy(cell.part, args.task[cell.row]);
   LEAVE(args)
 }
 
@@ -272,15 +199,101 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_tasks(const GRID_C
 struct Messages {
   Task task[MOST_TASKS];
   Meeting meeting;
-  u8 receives[MOST_MEETING];
+  u8 sends[PLACES];     // to each rank
+  u8 receives[PLACES];  // from each rank
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_messages(const GRID_CONSTANT Messages args) {
-  if (!await_senders(args.meeting, args.receives)) return;
-  EACH_ROW(args, row) copy(PART(args), args.task[row]);
-  tell_senders(args.meeting, args.receives);
+  if (!await_senders(args.meeting, args.sends, args.receives)) return;
+  EACH_CELL(args, cell) copy(cell.part, args.task[cell.row]);
+  tell_senders(args.meeting, args.sends, args.receives);
 }
 #endif
+
+// ---- all-to-all: two ranks exchange a block each, so that in place needs no second memory ----
+
+struct Exchange {
+  u32 ranks;
+  u32 unused;
+  u64 bytes;  // of a block
+  const char* in[PLACES];
+  char* out[PLACES];
+  MEETING
+};
+
+template <class Word>
+struct ExchangeBody {
+  static const int N = sizeof(Word) == 16 ? 2 : 1;
+  const char* a;
+  char* b;
+  const char* c;
+  char* d;
+  DEVICE void operator()(u64 i, u64 step, u64 words) const {
+    Word x[N], y[N];
+#pragma unroll
+    for (int k = 0; k < N; k++)
+      if (i + k * step < words) {
+        x[k] = get<Word>(a, i + k * step);
+        y[k] = get<Word>(c, i + k * step);
+      }
+#pragma unroll
+    for (int k = 0; k < N; k++)
+      if (i + k * step < words) {
+        put<Word>(b, i + k * step, x[k]);
+        put<Word>(d, i + k * step, y[k]);
+      }
+  }
+};
+
+template <class Word>
+DEVICE void exchange_words(const Part& part, const char* a, char* b, const char* c, char* d, u64 words) {
+  ExchangeBody<Word> body = {a, b, c, d};
+  each_batch<decltype(body)::N>(part, words, body);
+}
+
+// Of two ranks' exchange each of their two cells does half.
+DEVICE void exchange(const Part& whole, const Exchange& args, u32 s, u32 r) {
+  if (s == r) {
+    if (args.in[s] != args.out[s]) copy(whole, Task{args.in[s] + s * args.bytes, args.out[s] + s * args.bytes, args.bytes});
+    return;
+  }
+  Part part = {s < r ? whole.block : whole.block + whole.blocks, 2 * whole.blocks};
+  if (s > r) {
+    u32 t = s;
+    s = r;
+    r = t;
+  }
+  const char* a = args.in[s] + r * args.bytes;
+  char* b = args.out[r] + s * args.bytes;
+  const char* c = args.in[r] + s * args.bytes;
+  char* d = args.out[s] + r * args.bytes;
+  u64 differing = (at(a) ^ at(b)) | (at(a) ^ at(c)) | (at(a) ^ at(d));
+  long long head = head_of(at(a), differing, 16, args.bytes);
+  if (head >= 0) {
+    u64 words = (args.bytes - head) / 16;
+    u64 tail = head + words * 16;
+    exchange_words<u8>(part, a, b, c, d, head);
+    exchange_words<Vector>(part, a + head, b + head, c + head, d + head, words);
+    exchange_words<u8>(part, a + tail, b + tail, c + tail, d + tail, args.bytes - tail);
+    return;
+  }
+  head = head_of(at(a), differing, 4, args.bytes);
+  if (head >= 0) {
+    u64 words = (args.bytes - head) / 4;
+    u64 tail = head + words * 4;
+    exchange_words<u8>(part, a, b, c, d, head);
+    exchange_words<u32>(part, a + head, b + head, c + head, d + head, words);
+    exchange_words<u8>(part, a + tail, b + tail, c + tail, d + tail, args.bytes - tail);
+    return;
+  }
+  exchange_words<u8>(part, a, b, c, d, args.bytes);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_exchange(const GRID_CONSTANT Exchange args) {
+  ARRIVE(args)
+  EACH_CELL(args, cell) exchange(cell.part, args, cell.row, cell.column);
+  LEAVE(args)
+}
 
 // What a launch costs when there is nothing to do; for measuring.
 extern "C" __global__ void copy_nothing() {}

@@ -106,10 +106,9 @@ DEVICE Vector fold_vector(const Args& args, u64 byte) {
 
 // Folds elements [from, from + count) of all inputs and gives each result to `put`, which knows where it goes.
 template <class Put>
-DEVICE void fold_range(const Args& args, u64 from, u64 count, u64 differing, Put put) {
+DEVICE void fold_range(const Args& args, const Part& part, u64 from, u64 count, u64 differing, Put put) {
   u64 first = at(RANK(0).in) + from * sizeof(S);
   u64 head = head_of(first, differing, count);
-  Part part = PART(args);
   u64 thread = part.thread(), threads = part.threads();
   for (u64 i = thread; i < head; i += threads) put.element(i, fold_element(args, (from + i) * sizeof(S)));
   u64 vectors = (count - head) / PER_VECTOR;
@@ -178,11 +177,11 @@ extern "C" __global__ void LAUNCH_BOUNDS fused_reduce(const GRID_CONSTANT Args a
     if (RANK(r).out) differing |= at(RANK(r).out) ^ at(RANK(0).in);
   }
   ToAll put = {args};
-  fold_range(args, 0, args.count, differing, put);
+  EACH_CELL(args, cell) fold_range(args, cell.part, 0, args.count, differing, put);
   LEAVE(args)
 }
 
-DEVICE void reduce_row(const Args& args, u32 row) {
+DEVICE void reduce_row(const Args& args, const Part& part, u32 row) {
 #if RANKS
   // Chosen by comparing rather than by index, which would put all pointers into slow memory.
   char* out = 0;
@@ -198,13 +197,13 @@ DEVICE void reduce_row(const Args& args, u32 row) {
   UNROLL_RANKS
   for (int r = 1; r < COUNT; r++) differing |= at(RANK(r).in) ^ at(RANK(0).in);
   ToOne put = {out};
-  fold_range(args, from, count, differing, put);
+  fold_range(args, part, from, count, differing, put);
 }
 
 // Row r of the grid is rank r's result.
 extern "C" __global__ void LAUNCH_BOUNDS fused_reduce_scatter(const GRID_CONSTANT Args args) {
   ARRIVE(args)
-  EACH_ROW(args, row) reduce_row(args, row);
+  EACH_CELL(args, cell) reduce_row(args, cell.part, cell.row);
   LEAVE(args)
 }
 
@@ -220,14 +219,8 @@ DEVICE void scan_element(const Args& args, u64 i) {
   }
 }
 
-// Rank r gets the reduction of ranks 0 to r, or to r - 1.
-extern "C" __global__ void LAUNCH_BOUNDS fused_scan(const GRID_CONSTANT Args args) {
-  ARRIVE(args)
-  u64 differing = 0;
-  for (int r = 0; r < COUNT; r++)
-    differing |= (at(RANK(r).in) ^ at(RANK(0).in)) | (RANK(r).out ? at(RANK(r).out) ^ at(RANK(0).in) : 0);
+DEVICE void scan_part(const Args& args, const Part& part, u64 differing) {
   u64 head = head_of(at(RANK(0).in), differing, args.count);
-  Part part = PART(args);
   u64 thread = part.thread(), threads = part.threads();
   for (u64 i = thread; i < head; i += threads) scan_element(args, i);
   u64 vectors = (args.count - head) / PER_VECTOR;
@@ -249,5 +242,14 @@ extern "C" __global__ void LAUNCH_BOUNDS fused_scan(const GRID_CONSTANT Args arg
     }
   }
   for (u64 j = head + vectors * PER_VECTOR + thread; j < args.count; j += threads) scan_element(args, j);
+}
+
+// Rank r gets the reduction of ranks 0 to r, or to r - 1.
+extern "C" __global__ void LAUNCH_BOUNDS fused_scan(const GRID_CONSTANT Args args) {
+  ARRIVE(args)
+  u64 differing = 0;
+  for (int r = 0; r < COUNT; r++)
+    differing |= (at(RANK(r).in) ^ at(RANK(0).in)) | (RANK(r).out ? at(RANK(r).out) ^ at(RANK(0).in) : 0);
+  EACH_CELL(args, cell) scan_part(args, cell.part, differing);
   LEAVE(args)
 }

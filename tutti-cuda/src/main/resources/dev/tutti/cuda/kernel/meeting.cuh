@@ -1,6 +1,6 @@
-// Which part of a grid this launch is: all of it, or, with APART, the part of one rank of several that are processes: 1 if they
-// share a device, 2 if not. Such ranks meet before they touch each other's memory, and after. Every rank has a line of counters for every other; only that other one
-// writes the first words of it, counters always to a larger number, and plain stores will do.
+// Which blocks of a grid this launch stands for: all of them, or, with APART, those of one rank of several that are processes: 1 if they
+// share a device, 2 if not. Such ranks meet before they touch each other's memory, and after. Every rank has words that only one other
+// writes, counters always to a larger number, and plain stores will do.
 //
 // Whatever waits looks at a word of the host's and at the clock, so a rank that never comes ends the launch and not the device.
 // Few enough blocks must be in the launch that those of all ranks fit the device at once.
@@ -13,40 +13,48 @@ struct Part {
   DEVICE u64 threads() const { return blocks * blockDim.x; }
 };
 
+// A block of the grid that one launch of all ranks would have: a part of one row and column.
+struct Cell {
+  Part part;
+  u32 row, column;
+  u32 number;
+};
+
 #if !APART
 
 #define MEETING
-#define EACH_ROW(args, row) for (u32 row = blockIdx.y, more = 1; more; more = 0)
-#define EACH_COLUMN(args, column) for (u32 column = blockIdx.z, next = 1; next; next = 0)
+#define EACH_CELL(args, cell) \
+  for (Cell cell = {{blockIdx.x, gridDim.x}, blockIdx.y, blockIdx.z, 0}; cell.number == 0; cell.number = 1)
 #define LAUNCH_BOUNDS __launch_bounds__(THREADS)
-#define PART(args) (Part{blockIdx.x, gridDim.x})
 #define ARRIVE(args)
 #define LEAVE(args)
 
 #else
 
 #define MEETING Meeting meeting;
-// Rows and columns of the grid that a block stands for one after the other: the grid itself must stay small.
-#define EACH_ROW(args, row) for (u32 row = blockIdx.y; row < args.meeting.rows; row += gridDim.y)
-#define EACH_COLUMN(args, column) for (u32 column = blockIdx.z; column < args.meeting.columns; column += gridDim.z)
+// Blocks of all ranks take the cells in turn.
+#define EACH_CELL(args, cell)                                                                                            \
+  for (Cell cell = cell_of(args.meeting, args.meeting.part * gridDim.x + blockIdx.x); cell.column < args.meeting.columns; \
+       cell = cell_of(args.meeting, cell.number + args.meeting.parts * gridDim.x))
 #define LAUNCH_BOUNDS __launch_bounds__(THREADS, 2)
-#define PART(args) (Part{(u64)args.meeting.part * gridDim.x + blockIdx.x, (u64)args.meeting.parts * gridDim.x})
 #define ARRIVE(args) \
   if (!arrive(args.meeting)) return;
 #define LEAVE(args) leave(args.meeting);
 
 #define MOST_MEETING 96
+#define MOST_BLOCKS 512
 #define LOOKS 256
 
-// A line: words of 8 bytes.
+// Counters of a rank, in words of 8 bytes: a line for each rank, words of its own, and a word for each block of each rank.
 #define LINE 16
-#define CAME 0     // how often, and in the low bits what was called
-#define LEFT 1
-#define SENT 2     // messages that are ready
-#define TAKEN 3    // messages that were fetched
-#define MET 8      // this rank's own: how often they met
-#define MY_SENT 9
+#define CAME 0      // by that rank: how often it came, and in the low bits what was called
+#define SENT 2      // messages that are ready
+#define TAKEN 3     // messages that were fetched
+#define MY_SENT 9   // by this rank itself
 #define MY_TAKEN 10
+#define MET (MOST_MEETING * LINE)             // how often all have met
+#define ENDED (MET + 1)                       // blocks of this launch
+#define LEFT (MET + 2 * LINE + MOST_MEETING)  // by that rank's block: the last meeting that it has left
 #define CALL_BITS 24
 
 // Words of 4 bytes at the host's.
@@ -58,36 +66,44 @@ struct Part {
 #define MISSED 2
 
 struct Meeting {
-  u64* lines;           // of this rank
-  u64* const* others;   // of each other rank: its line for this one
-  u32* ended;           // blocks of this launch
-  volatile u32* host;   // [GIVE_UP] by the host; [GAVE_UP], [MISSED + rank] by the device: a reason below
+  u64* own;             // counters of this rank
+  u64* const* all;      // those of each rank
+  volatile u32* host;   // [GIVE_UP] by the host; [GAVE_UP], [MISSED + rank] by the device: a reason above
   u64 patienceNanos;
   u64 called;           // what ranks must agree on; 0: nothing
-  u32 part, parts;
-  u32 rows, columns;
-  u32 ranks;
+  u32 rank, ranks;      // whom this launch meets: 0 for nobody
+  u32 part, parts;      // which share of the cells this launch has
+  u32 across, rows, columns;
   u32 delays;           // not 0: wait a little here and there, differently for each seed
-  u8 times[MOST_MEETING];  // whether this launch meets each rank; for messages, how many it sends to each
 };
+
+DEVICE Cell cell_of(const Meeting& m, u32 number) {
+  u32 line = number / m.across;
+  return {{number % m.across, m.across}, line % m.rows, line / m.rows, number};
+}
 
 #ifndef TUTTI_HOST
 #if APART == 1
 #define SCOPE "gpu"
-DEVICE void fence_for_peers() { __threadfence(); }
 #else
 #define SCOPE "sys"
-DEVICE void fence_for_peers() { __threadfence_system(); }
 #endif
+DEVICE void fence_for_peers() { asm volatile("fence.acq_rel." SCOPE ";" ::: "memory"); }
 DEVICE u64 load_from_peer(u64* p) {
   u64 v;
   asm volatile("ld.acquire." SCOPE ".global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
   return v;
 }
+// Without order: several at once.
+DEVICE u64 peek_at_peer(u64* p) {
+  u64 v;
+  asm volatile("ld.relaxed." SCOPE ".global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+  return v;
+}
 DEVICE void store_to_peer(u64* p, u64 v) {
   asm volatile("st.release." SCOPE ".global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
-DEVICE u32 add_one(u32* p) { return atomicAdd(p, 1u); }
+DEVICE u64 add_one(u64* p) { return atomicAdd(p, 1ull); }
 DEVICE bool any_of_block(bool mine) { return __syncthreads_or(mine) != 0; }
 DEVICE void pause_waiting() {}
 DEVICE void pause_nanos(u32 nanos) { __nanosleep(nanos); }
@@ -98,30 +114,38 @@ DEVICE u64 clock_nanos() {
 }
 #endif
 
-DEVICE u64 block_number() { return blockIdx.x + (u64)gridDim.x * (blockIdx.y + (u64)gridDim.y * blockIdx.z); }
-
 DEVICE void delayed(const Meeting& m, u32 place) {
-  if (m.delays) pause_nanos(mixed(m.delays ^ mixed((u32)block_number() * 0x9E37u + m.part * 31u + place)) & 0xFFFF);
+  if (m.delays) pause_nanos(mixed(m.delays ^ mixed(blockIdx.x * 0x9E37u + m.rank * 31u + place)) & 0xFFFF);
 }
 
 DEVICE void give_up(const Meeting& m, u32 rank, u32 reason) {
-  m.host[MISSED + rank] = reason;
+  // Blocks of this rank's own that gave up are nobody's fault.
+  if (rank != m.rank) m.host[MISSED + rank] = reason;
   m.host[GAVE_UP] = 1;
 }
 
-// Waits until a word is large enough; 0: gave up.
-DEVICE u64 await_word(const Meeting& m, u32 rank, u64* word, u64 wanted, u32 reason) {
-  u64 start = 0, seen;
-  for (u32 spins = 1; (seen = load_from_peer(word)) < wanted; spins++) {
+// Whether one that waits should go on.
+struct Patience {
+  u64 start = 0;
+  u32 spins = 0;
+  DEVICE bool lasts(const Meeting& m) {
     pause_waiting();
-    if (spins % LOOKS) continue;
+    if (++spins % LOOKS) return true;
     u64 now = clock_nanos();
     if (!start) start = now;
-    if (!m.host[GIVE_UP] && now - start < m.patienceNanos) continue;
+    return !m.host[GIVE_UP] && now - start < m.patienceNanos;
+  }
+};
+
+// Waits until a word is large enough; 0: gave up.
+DEVICE u64 await_word(const Meeting& m, u32 rank, u64* word, u64 wanted, u32 reason) {
+  Patience patience;
+  for (u64 seen;;) {
+    if ((seen = load_from_peer(word)) >= wanted) return seen;
+    if (patience.lasts(m)) continue;
     give_up(m, rank, reason);
     return 0;
   }
-  return seen;
 }
 
 // What came before this launch in this rank's stream is done; says so, and waits until all others have said so.
@@ -129,15 +153,57 @@ DEVICE bool arrive(const Meeting& m) {
   delayed(m, 1);
   bool failed = false;
   u64 called = m.called & ((1u << CALL_BITS) - 1);
-  if (block_number() == 0)
-    for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x)
-      if (m.times[r]) store_to_peer(m.others[r] + CAME, (m.lines[r * LINE + MET] + m.times[r]) << CALL_BITS | called);
+  u64 came = (m.own[MET] + 1) << CALL_BITS;
+  if (blockIdx.x == 0)
+    for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) store_to_peer(m.all[r] + m.rank * LINE + CAME, came | called);
   for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) {
-    if (!m.times[r]) continue;
-    u64* line = m.lines + r * LINE;
-    u64 seen = await_word(m, r, line + CAME, (line[MET] + m.times[r]) << CALL_BITS, NOT_COME);
+    u64 seen = await_word(m, r, m.own + r * LINE + CAME, came, NOT_COME);
     if (seen && (seen ^ called) << (64 - CALL_BITS)) give_up(m, r, OTHER_CALL), seen = 0;
     if (!seen) failed = true;
+  }
+  failed = any_of_block(failed);
+  delayed(m, 2);
+  return !failed;
+}
+
+// The word of a rank's block in which it says here that it has left.
+DEVICE u64* left_of(u64* counters, u32 rank, u32 block) { return counters + LEFT + rank * MOST_BLOCKS + block; }
+
+// Every block says to all ranks that it is done; the first one waits for all blocks of all ranks, its own included: only then may
+// the number of the meeting change, which they read.
+DEVICE void leave(const Meeting& m) {
+  delayed(m, 3);
+  if (!m.ranks) return;
+  u64 met = m.own[MET] + 1;
+  any_of_block(false);
+  for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) store_to_peer(left_of(m.all[r], m.rank, blockIdx.x), met);
+  if (blockIdx.x) return;
+  Patience patience;
+  bool failed = false;
+  for (u32 waiting = 1; waiting && !failed;) {
+    waiting = 0;
+    for (u32 i = threadIdx.x; i < m.ranks * gridDim.x; i += blockDim.x)
+      if (peek_at_peer(left_of(m.own, i / gridDim.x, i % gridDim.x)) < met) waiting = i + 1;
+    if (!waiting || patience.lasts(m)) continue;
+    give_up(m, (waiting - 1) / gridDim.x, NOT_LEFT);
+    failed = true;
+  }
+  fence_for_peers();
+  if (!any_of_block(failed) && threadIdx.x == 0) m.own[MET] = met;
+}
+
+// ---- messages: whoever sends says that it is ready, and waits until it was fetched; whoever receives waits, fetches, and says so.
+// What one end makes together the other may make one by one. ----
+
+DEVICE bool await_senders(const Meeting& m, const u8* sends, const u8* receives) {
+  delayed(m, 1);
+  bool failed = false;
+  if (blockIdx.x == 0)
+    for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x)
+      if (sends[r]) store_to_peer(m.all[r] + m.rank * LINE + SENT, m.own[r * LINE + MY_SENT] + sends[r]);
+  for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) {
+    u64* line = m.own + r * LINE;
+    if (receives[r] && !await_word(m, r, line + SENT, line[MY_TAKEN] + receives[r], NOT_COME)) failed = true;
   }
   failed = any_of_block(failed);
   delayed(m, 2);
@@ -147,62 +213,28 @@ DEVICE bool arrive(const Meeting& m) {
 // Whether all other blocks of this launch have ended their work, which whoever hears of it from here sees.
 DEVICE bool is_last_block(const Meeting& m) {
   any_of_block(false);
-  u32 blocks = gridDim.x * gridDim.y * gridDim.z;
-  if (blocks == 1) return true;
   bool last = false;
   if (threadIdx.x == 0) {
     fence_for_peers();
-    last = add_one(m.ended) == blocks - 1;
+    last = add_one(m.own + ENDED) == gridDim.x - 1;
     fence_for_peers();
   }
   return any_of_block(last);
 }
 
-// The last block says that this rank's part is done, and waits until those of all others are.
-DEVICE void leave(const Meeting& m) {
-  delayed(m, 3);
-  if (!is_last_block(m)) return;
-  for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x)
-    if (m.times[r]) store_to_peer(m.others[r] + LEFT, m.lines[r * LINE + MET] + m.times[r]);
-  for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) {
-    u64* line = m.lines + r * LINE;
-    u64 wanted = line[MET] + m.times[r];
-    if (m.times[r] && await_word(m, r, line + LEFT, wanted, NOT_LEFT)) line[MET] = wanted;
-  }
-  if (threadIdx.x == 0) *m.ended = 0;
-}
-
-// ---- messages: whoever sends says that it is ready, and waits until it was fetched; whoever receives waits, fetches, and says so.
-// What one end makes together the other may make one by one. ----
-
-DEVICE bool await_senders(const Meeting& m, const u8* receives) {
-  delayed(m, 1);
-  bool failed = false;
-  if (block_number() == 0)
-    for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x)
-      if (m.times[r]) store_to_peer(m.others[r] + SENT, m.lines[r * LINE + MY_SENT] + m.times[r]);
-  for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) {
-    u64* line = m.lines + r * LINE;
-    if (receives[r] && !await_word(m, r, line + SENT, line[MY_TAKEN] + receives[r], NOT_COME)) failed = true;
-  }
-  failed = any_of_block(failed);
-  delayed(m, 2);
-  return !failed;
-}
-
-DEVICE void tell_senders(const Meeting& m, const u8* receives) {
+DEVICE void tell_senders(const Meeting& m, const u8* sends, const u8* receives) {
   delayed(m, 3);
   if (!is_last_block(m)) return;
   for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) {
-    u64* line = m.lines + r * LINE;
-    if (receives[r]) store_to_peer(m.others[r] + TAKEN, line[MY_TAKEN] += receives[r]);
+    u64* line = m.own + r * LINE;
+    if (receives[r]) store_to_peer(m.all[r] + m.rank * LINE + TAKEN, line[MY_TAKEN] += receives[r]);
   }
   for (u32 r = threadIdx.x; r < m.ranks; r += blockDim.x) {
-    u64* line = m.lines + r * LINE;
-    u64 wanted = line[MY_SENT] + m.times[r];
-    if (m.times[r] && await_word(m, r, line + TAKEN, wanted, NOT_LEFT)) line[MY_SENT] = wanted;
+    u64* line = m.own + r * LINE;
+    u64 wanted = line[MY_SENT] + sends[r];
+    if (sends[r] && await_word(m, r, line + TAKEN, wanted, NOT_LEFT)) line[MY_SENT] = wanted;
   }
-  if (threadIdx.x == 0) *m.ended = 0;
+  if (threadIdx.x == 0) m.own[ENDED] = 0;
 }
 
 #endif

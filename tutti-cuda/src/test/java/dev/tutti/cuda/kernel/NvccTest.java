@@ -35,7 +35,7 @@ class NvccTest {
             compile(folder, "fused.cu", variant);
         }
         for (int apart = 0; apart < 3; apart++) {
-            compile(folder, "copy.cu", List.of("-DAPART=" + apart));
+            compile(folder, "copy.cu", List.of("-DAPART=" + apart, "-DPLACES=" + new int[] {96, 4, 8}[apart]));
         }
         for (DataType type : List.of(DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT8E4M3, DataType.INT16)) {
             compile(folder, "plan.cu", List.of("-DTYPE=" + type.number()));

@@ -66,7 +66,8 @@ inline bool any_in_block(bool mine) { return mine; }
 inline bool any_of_block(bool mine) { return mine; }
 inline unsigned long long load_from_peer(unsigned long long* p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 inline void store_to_peer(unsigned long long* p, unsigned long long v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
-inline unsigned add_one(unsigned* p) { return __atomic_fetch_add(p, 1u, __ATOMIC_ACQ_REL); }
+inline unsigned long long add_one(unsigned long long* p) { return __atomic_fetch_add(p, 1ull, __ATOMIC_ACQ_REL); }
+inline unsigned long long peek_at_peer(unsigned long long* p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 inline void fence_for_peers() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void pause_waiting() { std::this_thread::yield(); }
 inline void pause_nanos(unsigned nanos) { std::this_thread::sleep_for(std::chrono::nanoseconds(nanos)); }
