@@ -92,7 +92,8 @@ final class Fused implements AutoCloseable {
         List<Long> needed = new ArrayList<>();
         if (call.collective == null) {
             for (int copies : new int[] {0, KernelSet.tasks(8), Integer.MAX_VALUE}) {
-                needed.add(kernels.copies(KernelSet.places(ranks, copies), apart).function("copy_messages"));
+                needed.add(
+                        kernels.copies(KernelSet.places(ranks, copies), apart).function("copy_messages"));
             }
             return needed;
         }
@@ -106,7 +107,8 @@ final class Fused implements AutoCloseable {
                 needed.add(fused.module(call, ranks, functions, apart).function("fused_reduce_scatter"));
             case SCAN, EXSCAN ->
                 needed.add(fused.module(call, ranks, functions, apart).function("fused_scan"));
-            case BROADCAST, ALL_GATHER -> needed.add(kernels.copies(places, apart).function("copy_spread"));
+            case BROADCAST, ALL_GATHER ->
+                needed.add(kernels.copies(places, apart).function("copy_spread"));
             case ALL_TO_ALL -> {
                 needed.add(kernels.copies(places, apart).function("copy_exchange"));
                 needed.add(kernels.copies(KernelSet.places(0, ranks * ranks), apart)
@@ -346,7 +348,8 @@ final class Fused implements AutoCloseable {
         List<Copy> copies = all.stream()
                 .filter(copy -> copy.bytes() > 0 && copy.from() != copy.to())
                 .toList();
-        int places = KernelSet.places(isMessages() ? Objects.requireNonNull(part).ranks() : 0, all.size());
+        int places =
+                KernelSet.places(isMessages() ? Objects.requireNonNull(part).ranks() : 0, all.size());
         int most = KernelSet.tasks(places);
         for (int from = 0; from < copies.size() || (from == 0 && isMessages()); from += most) {
             List<Copy> some = copies.subList(from, Math.min(copies.size(), from + most));
@@ -380,8 +383,7 @@ final class Fused implements AutoCloseable {
     }
 
     /** Each of the grid's rows and columns has that many bytes at most. */
-    private void add(
-            long function, MemorySegment args, long bytes, int rows, int columns, int vectors, int places) {
+    private void add(long function, MemorySegment args, long bytes, int rows, int columns, int vectors, int places) {
         if (part != null) {
             steps.add(part.step(function, args, bytes, rows, columns, vectors, places));
             return;

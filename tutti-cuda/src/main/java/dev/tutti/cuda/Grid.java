@@ -32,11 +32,6 @@ record Grid(int blocks, int threads) {
         return of(bytes, cells, vectors, threads(bytes, cells, atOnce / 2), atOnce);
     }
 
-    /** The same with large blocks. */
-    static Grid large(long bytes, int cells, int vectors, long atOnce) {
-        return of(bytes, cells, vectors, LARGE_THREADS, atOnce);
-    }
-
     /** Small blocks reach more multiprocessors with little data; large ones have less to schedule. */
     private static int threads(long bytes, int cells, long enough) {
         return vectors(bytes) * cells < enough * LARGE_THREADS ? SMALL_THREADS : LARGE_THREADS;

@@ -54,13 +54,7 @@ final class Part {
      * @param called what ranks that meet must agree on; 0 for nothing
      * @param messages null: a collective, whose work the ranks share
      */
-    Part(
-            Control.Place place,
-            Ranks ranks,
-            long patienceNanos,
-            int delays,
-            long called,
-            @Nullable Messages messages) {
+    Part(Control.Place place, Ranks ranks, long patienceNanos, int delays, long called, @Nullable Messages messages) {
         this.place = place;
         this.ranks = ranks;
         this.patienceNanos = patienceNanos;
@@ -91,14 +85,9 @@ final class Part {
         int parts = messages == null ? ranks.ranks() : 1;
         int cells = rows * columns;
         long atOnce = (long) ranks.blocks() * parts;
-        Grid grid = Grid.large(bytes, cells, vectors, atOnce);
-        // Few large blocks are soon done, and one has no others to wait for.
-        boolean small = (long) grid.blocks() * cells <= 2L * parts;
-        if (!small) {
-            grid = Grid.shared(bytes, cells, vectors, atOnce);
-        }
+        Grid grid = Grid.shared(bytes, cells, vectors, atOnce);
         long needed = ((long) grid.blocks() * cells + parts - 1) / parts;
-        int blocks = small ? 1 : (int) Math.min(needed, ranks.blocks());
+        int blocks = (int) Math.min(needed, ranks.blocks());
         MemorySegment all = Arena.ofAuto().allocate(args.byteSize() + MEETING_BYTES + 2L * places, 16);
         all.copyFrom(args);
         write(all.asSlice(args.byteSize()), grid.blocks(), rows, columns);

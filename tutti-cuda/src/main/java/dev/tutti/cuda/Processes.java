@@ -206,8 +206,7 @@ final class Processes implements Distant {
 
     /** A launch for messages, which this rank makes by itself; on the path of the host nothing is waited for. */
     Part messages(byte[] sends, byte[] receives) {
-        return new Part(
-                control.place(), ranks, world.timeoutNanos(), seed(), 0, new Part.Messages(sends, receives));
+        return new Part(control.place(), ranks, world.timeoutNanos(), seed(), 0, new Part.Messages(sends, receives));
     }
 
     private int seed() {

@@ -23,7 +23,7 @@ import java.util.Locale;
  * path that is found is printed.
  */
 public final class ProcessBench {
-    private static final int ROUNDS = 5;
+    private static final int ROUNDS = 9;
 
     private final CudaDevice device;
     private final Communicator host;

@@ -234,13 +234,13 @@ struct ExchangeBody {
     for (int k = 0; k < N; k++)
       if (i + k * step < words) {
         x[k] = get<Word>(a, i + k * step);
-        y[k] = get<Word>(c, i + k * step);
+        if (a != c) y[k] = get<Word>(c, i + k * step);
       }
 #pragma unroll
     for (int k = 0; k < N; k++)
       if (i + k * step < words) {
         put<Word>(b, i + k * step, x[k]);
-        put<Word>(d, i + k * step, y[k]);
+        if (a != c) put<Word>(d, i + k * step, y[k]);
       }
   }
 };
@@ -251,13 +251,9 @@ DEVICE void exchange_words(const Part& part, const char* a, char* b, const char*
   each_batch<decltype(body)::N>(part, words, body);
 }
 
-// Of two ranks' exchange each of their two cells does half.
-DEVICE void exchange(const Part& whole, const Exchange& args, u32 s, u32 r) {
-  if (s == r) {
-    if (args.in[s] != args.out[s]) copy(whole, Task{args.in[s] + s * args.bytes, args.out[s] + s * args.bytes, args.bytes});
-    return;
-  }
-  Part part = {s < r ? whole.block : whole.block + whole.blocks, 2 * whole.blocks};
+// Of two ranks' exchange each of their two cells does half; a rank's own block is one cell.
+DEVICE void exchange(Part part, const Exchange& args, u32 s, u32 r) {
+  if (s != r) part = {s < r ? part.block : part.block + part.blocks, 2 * part.blocks};
   if (s > r) {
     u32 t = s;
     s = r;

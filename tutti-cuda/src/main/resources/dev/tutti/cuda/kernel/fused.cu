@@ -167,9 +167,15 @@ struct ToOne {
   DEVICE void vector(u64 head, u64 i, const Vector& v) { store_vector(out + head * sizeof(S) + i * 16, v); }
 };
 
+#if APART
+DEVICE void fetch_inputs(const Args& args, const Part& part, u64 from, u64 count) {
+  for (int r = 0; r < COUNT; r++) fetch_ahead(part, RANK(r).in + from * sizeof(S), count * sizeof(S));
+}
+#endif
+
 // All-reduce, and reduce when all outputs but the root's are null.
 extern "C" __global__ void LAUNCH_BOUNDS fused_reduce(const GRID_CONSTANT Args args) {
-  ARRIVE(args)
+  ARRIVE_FETCHING(args, cell, fetch_inputs(args, cell.part, 0, args.count))
   u64 differing = 0;
   UNROLL_RANKS
   for (int r = 0; r < COUNT; r++) {
@@ -202,7 +208,7 @@ DEVICE void reduce_row(const Args& args, const Part& part, u32 row) {
 
 // Row r of the grid is rank r's result.
 extern "C" __global__ void LAUNCH_BOUNDS fused_reduce_scatter(const GRID_CONSTANT Args args) {
-  ARRIVE(args)
+  ARRIVE_FETCHING(args, cell, fetch_inputs(args, cell.part, RANK(cell.row).offset, RANK(cell.row).count))
   EACH_CELL(args, cell) reduce_row(args, cell.part, cell.row);
   LEAVE(args)
 }
@@ -246,7 +252,7 @@ DEVICE void scan_part(const Args& args, const Part& part, u64 differing) {
 
 // Rank r gets the reduction of ranks 0 to r, or to r - 1.
 extern "C" __global__ void LAUNCH_BOUNDS fused_scan(const GRID_CONSTANT Args args) {
-  ARRIVE(args)
+  ARRIVE_FETCHING(args, cell, fetch_inputs(args, cell.part, 0, args.count))
   u64 differing = 0;
   for (int r = 0; r < COUNT; r++)
     differing |= (at(RANK(r).in) ^ at(RANK(0).in)) | (RANK(r).out ? at(RANK(r).out) ^ at(RANK(0).in) : 0);

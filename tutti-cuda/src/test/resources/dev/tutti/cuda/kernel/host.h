@@ -65,6 +65,8 @@ inline void fence() {}
 inline bool any_in_block(bool mine) { return mine; }
 inline bool any_of_block(bool mine) { return mine; }
 inline unsigned long long load_from_peer(unsigned long long* p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+inline void tell_peer(unsigned long long* p, unsigned long long v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+inline void fetch_line(const char*) {}
 inline void store_to_peer(unsigned long long* p, unsigned long long v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 inline unsigned long long add_one(unsigned long long* p) { return __atomic_fetch_add(p, 1ull, __ATOMIC_ACQ_REL); }
 inline unsigned long long peek_at_peer(unsigned long long* p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
