@@ -25,6 +25,9 @@ final class Program {
     /** Less than this stays in the first-level cache, where going round loses more than it gains. */
     private static final long SMALLEST_ROTATED = 2 << 10;
 
+    /** Calls of several launches bring enough other memory into the peers' caches; what slots take of the shared one is lost to it. */
+    private static final long MOST_ROTATED_BY_LONG_CALLS = 1 << 20;
+
     /** How far a core that reads on and on fetches ahead, and a little more. */
     private static final long PLACE_GAP = 1 << 10;
 
@@ -71,6 +74,7 @@ final class Program {
             long @Nullable [] exit,
             long footprint,
             boolean posts,
+            boolean onlyLaunch,
             int outputBlocks,
             Endpoint endpoint) {
         this.plan = plan;
@@ -80,9 +84,7 @@ final class Program {
         this.exit = exit == null ? null : new long[][] {exit};
         this.footprint = footprint;
         this.posts = posts;
-        this.places = footprint < SMALLEST_ROTATED
-                ? 1
-                : (int) Math.max(1, endpoint.fabric.layout().scratchBytes() / (footprint + PLACE_GAP));
+        this.places = places(footprint, onlyLaunch, endpoint.fabric.layout().scratchBytes());
         this.scratchOperands = scratchOperands(symbolic);
         this.symbolic = symbolic;
         this.even = copyOf(symbolic);
@@ -114,6 +116,15 @@ final class Program {
         for (int i = 0; i < semaphores.length; i++) {
             semaphores[i] = plan.semaphores().get(i);
         }
+    }
+
+    private static int places(long footprint, boolean onlyLaunch, long room) {
+        if (footprint < SMALLEST_ROTATED) {
+            return 1;
+        }
+        long fit = room / (footprint + PLACE_GAP);
+        long wanted = onlyLaunch ? fit : (MOST_ROTATED_BY_LONG_CALLS + footprint - 1) / footprint;
+        return (int) Math.clamp(wanted, 1, Math.max(1, fit));
     }
 
     private static int[] told(RankPlan plan, boolean meets, Endpoint endpoint) {

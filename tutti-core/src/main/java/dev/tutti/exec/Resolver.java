@@ -82,7 +82,8 @@ final class Resolver {
             DataType type,
             @Nullable ReduceOp op,
             long maxChunkBytes,
-            boolean posts) {
+            boolean posts,
+            boolean onlyLaunch) {
         Resolver resolver = new Resolver(plan, whole.reach(), endpoint, geometry, type, op, maxChunkBytes, posts);
         long[][] lanes = new long[plan.lanes().size()][];
         for (int lane = 0; lane < lanes.length; lane++) {
@@ -92,7 +93,8 @@ final class Resolver {
         long[] entry = meets ? resolver.meeting(lanes.length) : null;
         long[] exit = meets ? resolver.meeting(0) : null;
         long footprint = footprint(plan, maxChunkBytes);
-        return new Program(whole, plan, lanes, entry, exit, footprint, posts, geometry.outputBlocks(), endpoint);
+        return new Program(
+                whole, plan, lanes, entry, exit, footprint, posts, onlyLaunch, geometry.outputBlocks(), endpoint);
     }
 
     /** A meeting of all ranks, after which so many lanes may reach into peers' memory. */

@@ -133,7 +133,7 @@ final class Shape {
                     window,
                     inputStaged ? stageStride() : -1,
                     outputStaged ? stageStride() : -1);
-            program = Resolver.resolve(plan, part, endpoint, scratchPad, type, op, maxChunk, posts);
+            program = Resolver.resolve(plan, part, endpoint, scratchPad, type, op, maxChunk, posts, rounds == 1);
             programs[kind] = program;
         }
         return program;
