@@ -118,7 +118,7 @@ public final class Joining {
             return new World(ranks, name, config, new LocalTransport(ranks), Peers.none(ranks), cores);
         }
         // Beside the meeting and not before it: whoever rehearses is nobody's peer yet, and does not notice one's end.
-        Rehearsal.begin();
+        Rehearsal.begin(job.processes() > cores);
         Map<String, String> same = new TreeMap<>();
         SAME_EVERYWHERE.forEach(key -> same.put(key.variable(), config.text(key)));
         Duration timeout = config.duration(Config.Key.JOIN_TIMEOUT);

@@ -25,17 +25,22 @@ final class Rehearsal {
 
     private Rehearsal() {}
 
-    /** Starts rehearsing, the first time. */
-    static synchronized Thread begin() {
+    /**
+     * Starts rehearsing, the first time.
+     *
+     * @param crowded whether more processes do so than there are cores: then they would wait for each other longer than for first calls,
+     *     and leave out what few need
+     */
+    static synchronized Thread begin(boolean crowded) {
         if (thread == null) {
-            thread = Thread.ofPlatform().daemon().name("tutti-rehearsal").start(Rehearsal::rehearse);
+            thread = Thread.ofPlatform().daemon().name("tutti-rehearsal").start(() -> rehearse(crowded));
         }
         return thread;
     }
 
     /** Rehearses, the first time, and returns when that is done; or when it is in vain, which is looked at now and then. */
     static void await(BooleanSupplier inVain) {
-        Thread rehearsing = begin();
+        Thread rehearsing = begin(false);
         try {
             while (!rehearsing.join(Duration.ofMillis(LOOK_MILLIS)) && !inVain.getAsBoolean()) {
                 // Looked; on with it.
@@ -46,14 +51,14 @@ final class Rehearsal {
         }
     }
 
-    private static void rehearse() {
+    private static void rehearse(boolean crowded) {
         Kernels.prepare();
         Kernels.countUse(false);
         // All processes of a job rehearse at the same time: whoever spins here takes the core from another.
         int cores = Runtime.getRuntime().availableProcessors();
         LocalTransport transport = LocalTransport.yielding();
         try (World world = new World(2, "rehearsal", Config.from(Map.of()), transport, Peers.none(2), cores)) {
-            new LocalRun<>(world, Rehearsal::play, false).await();
+            new LocalRun<>(world, comm -> play(comm, !crowded), false).await();
         } catch (RuntimeException unexpected) {
             // What is broken will be reported to whoever uses it; a rehearsal is only about time.
             System.getLogger("dev.tutti").log(Level.DEBUG, "rehearsal failed", unexpected);
@@ -62,7 +67,7 @@ final class Rehearsal {
         }
     }
 
-    private static Boolean play(Communicator comm) {
+    private static Boolean play(Communicator comm, boolean everyKind) {
         boolean first = comm.rank() == 0;
         int other = 1 - comm.rank();
         for (int count : new int[] {2, 64, 1 << 16}) {
@@ -88,7 +93,9 @@ final class Rehearsal {
             comm.broadcast(memory, 0);
             comm.broadcast(memory, 1);
         }
-        rehearseKinds(comm);
+        if (everyKind) {
+            rehearseKinds(comm);
+        }
         Buffer one = Buffer.of(new int[1]);
         if (first) {
             comm.send(one, other, 0);

@@ -34,6 +34,8 @@ import picocli.CommandLine.Spec;
             "  tutti doctor                  what of this machine can be used"
         })
 public final class Main implements Runnable {
+    private static final List<String> COMMANDS = List.of("run", "perf", "plan", "doctor");
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
@@ -57,14 +59,24 @@ public final class Main implements Runnable {
     }
 
     static int run(PrintStream out, PrintStream err, Map<String, String> environment, String... arguments) {
-        CommandLine run = new CommandLine(new RunCommand(out, err, System.in, environment));
-        // What follows the command's name is the command's.
-        run.setStopAtPositional(true);
-        CommandLine tutti = new CommandLine(new Main())
-                .addSubcommand(run)
-                .addSubcommand(new PerfCommand(out, err, environment, List.of(arguments)))
-                .addSubcommand(PlanCommand.of(out, err))
-                .addSubcommand(new DoctorCommand(out));
+        CommandLine tutti = new CommandLine(new Main());
+        // Options of commands that are not meant need not be looked up.
+        String meant = arguments.length > 0 && COMMANDS.contains(arguments[0]) ? arguments[0] : "";
+        if (meant.isEmpty() || meant.equals("run")) {
+            CommandLine run = new CommandLine(new RunCommand(out, err, System.in, environment));
+            // What follows the command's name is the command's.
+            run.setStopAtPositional(true);
+            tutti.addSubcommand(run);
+        }
+        if (meant.isEmpty() || meant.equals("perf")) {
+            tutti.addSubcommand(new PerfCommand(out, err, environment, List.of(arguments)));
+        }
+        if (meant.isEmpty() || meant.equals("plan")) {
+            tutti.addSubcommand(PlanCommand.of(out, err));
+        }
+        if (meant.isEmpty() || meant.equals("doctor")) {
+            tutti.addSubcommand(new DoctorCommand(out));
+        }
         tutti.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8));
         tutti.setParameterExceptionHandler((exception, given) -> {
             err.println(Mistakes.explain(exception));

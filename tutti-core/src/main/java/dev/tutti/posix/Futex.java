@@ -3,7 +3,6 @@ package dev.tutti.posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,11 +29,6 @@ public final class Futex {
     private static final @Nullable String ANY_UNAVAILABILITY_CAUSE = probe(true);
 
     private Futex() {}
-
-    private static final class Handles {
-        private static final MethodHandle SYSCALL4 = Libc.syscall(4);
-        private static final MethodHandle SYSCALL5 = Libc.syscall(5);
-    }
 
     private static @Nullable String probe(boolean any) {
         try (Arena arena = Arena.ofConfined()) {
@@ -74,28 +68,16 @@ public final class Futex {
         MemorySegment scratch = Libc.scratch();
         MemorySegment time = Libc.structure(scratch);
         putTime(time, timeoutNanos);
-        try {
-            long result =
-                    (long) Handles.SYSCALL4.invokeExact(scratch, FUTEX, address, WAIT, (long) expected, time.address());
-            if (result == -1) {
-                ignoreOrdinary("futex(WAIT, 0x" + Long.toHexString(address) + ")", Libc.errno(scratch));
-            }
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
+        if (Libc.call(scratch, FUTEX, address, WAIT, expected, time.address()) == -1) {
+            ignoreOrdinary("futex(WAIT, 0x" + Long.toHexString(address) + ")", Libc.errno(scratch));
         }
     }
 
     /** Wakes everybody who sleeps on a word. Change the word before. */
     public static void wake(long address) {
         MemorySegment scratch = Libc.scratch();
-        try {
-            long result =
-                    (long) Handles.SYSCALL4.invokeExact(scratch, FUTEX, address, WAKE, (long) Integer.MAX_VALUE, 0L);
-            if (result == -1) {
-                throw new PosixException("futex(WAKE, 0x" + Long.toHexString(address) + ")", Libc.errno(scratch));
-            }
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
+        if (Libc.call(scratch, FUTEX, address, WAKE, Integer.MAX_VALUE) == -1) {
+            throw new PosixException("futex(WAKE, 0x" + Long.toHexString(address) + ")", Libc.errno(scratch));
         }
     }
 
@@ -125,14 +107,10 @@ public final class Futex {
             MemorySegment time = Libc.structure(scratch);
             // The deadline is a time of CLOCK_MONOTONIC, which on Linux is what nanoTime reads.
             putTime(time, System.nanoTime() + timeoutNanos);
-            try {
-                long result = (long) Handles.SYSCALL5.invokeExact(
-                        scratch, FUTEX_WAITV, entries.address(), (long) count, 0L, time.address(), CLOCK_MONOTONIC);
-                if (result == -1) {
-                    ignoreOrdinary("futex_waitv(" + count + " words)", Libc.errno(scratch));
-                }
-            } catch (Throwable thrown) {
-                throw Libc.unexpected(thrown);
+            long result =
+                    Libc.call(scratch, FUTEX_WAITV, entries.address(), count, 0, time.address(), CLOCK_MONOTONIC, 0);
+            if (result == -1) {
+                ignoreOrdinary("futex_waitv(" + count + " words)", Libc.errno(scratch));
             }
         }
     }

@@ -7,13 +7,12 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Finds functions of the C library. Only Linux with 64 bits is known; elsewhere nothing is found, and the cause says so. */
+/** Calls the system through the C library. Only Linux with 64 bits is known; elsewhere nothing is found, and the cause says so. */
 final class Libc {
     static final @Nullable Throwable UNAVAILABILITY_CAUSE;
 
@@ -34,7 +33,14 @@ final class Libc {
                         "needs Linux on x86-64 or aarch64, this is " + system + " on " + machine);
     }
 
+    private static final long CLOSE = systemCall(3, 57);
+
     private Libc() {}
+
+    /** Linked when it is first needed, so that the class can be loaded anywhere. */
+    private static final class Handles {
+        private static final MethodHandle SYSCALL = link();
+    }
 
     private static String machine() {
         return System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
@@ -45,28 +51,44 @@ final class Libc {
         return machine().equals("amd64") ? onAmd64 : onAarch64;
     }
 
-    /** A function that leaves its error in errno; the first argument of the handle is {@link #scratch}. */
-    static MethodHandle function(String symbol, FunctionDescriptor type) {
-        return link(symbol, type, Linker.Option.captureCallState("errno"));
-    }
-
-    /** Like {@link #function}, for one whose arguments are variable from a place on. */
-    static MethodHandle variadic(String symbol, int firstVariable, FunctionDescriptor type) {
-        return link(
-                symbol, type, Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(firstVariable));
-    }
-
-    /** The function {@code syscall} with a number and that many more arguments, all of them {@code long}. */
-    static MethodHandle syscall(int arguments) {
-        List<MemoryLayout> layouts = new ArrayList<>();
-        for (int i = 0; i <= arguments; i++) {
-            layouts.add(ValueLayout.JAVA_LONG);
+    /**
+     * One system call. All go through this one handle, whatever they take: linking another kind of call takes the JVM some
+     * milliseconds, which whoever starts many processes cannot spare.
+     *
+     * @param scratch {@link #scratch}, where errno is left
+     * @param number which, from {@link #systemCall}
+     * @return the result, or -1 with errno
+     */
+    static long call(MemorySegment scratch, long number, long a, long b, long c, long d, long e, long f) {
+        try {
+            return (long) Handles.SYSCALL.invokeExact(scratch, number, a, b, c, d, e, f);
+        } catch (Throwable thrown) {
+            throw unexpected(thrown);
         }
-        return link(
-                "syscall",
-                FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts.toArray(new MemoryLayout[0])),
-                Linker.Option.captureCallState("errno"),
-                Linker.Option.firstVariadicArg(1));
+    }
+
+    static long call(MemorySegment scratch, long number, long a, long b, long c, long d) {
+        return call(scratch, number, a, b, c, d, 0, 0);
+    }
+
+    static long call(MemorySegment scratch, long number, long a, long b, long c) {
+        return call(scratch, number, a, b, c, 0, 0, 0);
+    }
+
+    static long call(MemorySegment scratch, long number, long a, long b) {
+        return call(scratch, number, a, b, 0, 0, 0, 0);
+    }
+
+    /** The result of {@link #call} as an int, or an exception. */
+    static int check(long result, String call, MemorySegment scratch) {
+        if (result == -1) {
+            throw new PosixException(call, errno(scratch));
+        }
+        return (int) result;
+    }
+
+    static void close(int descriptor) {
+        long _ = call(scratch(), CLOSE, descriptor, 0);
     }
 
     /** Instructions of our own at an address. The call takes no more than that: it must be short, and never wait. */
@@ -74,15 +96,21 @@ final class Libc {
         return LINKER.downcallHandle(address, type, Linker.Option.critical(false));
     }
 
-    private static MethodHandle link(String symbol, FunctionDescriptor type, Linker.Option... options) {
+    private static MethodHandle link() {
         if (UNAVAILABILITY_CAUSE != null) {
             throw new UnsupportedOperationException(
-                    symbol + ": " + UNAVAILABILITY_CAUSE.getMessage(), UNAVAILABILITY_CAUSE);
+                    "system calls: " + UNAVAILABILITY_CAUSE.getMessage(), UNAVAILABILITY_CAUSE);
         }
         MemorySegment address = LINKER.defaultLookup()
-                .find(symbol)
-                .orElseThrow(() -> new UnsupportedOperationException("the C library has no " + symbol));
-        return LINKER.downcallHandle(address, type, options);
+                .find("syscall")
+                .orElseThrow(() -> new UnsupportedOperationException("the C library has no syscall"));
+        MemoryLayout[] arguments = new MemoryLayout[7];
+        Arrays.fill(arguments, ValueLayout.JAVA_LONG);
+        return LINKER.downcallHandle(
+                address,
+                FunctionDescriptor.of(ValueLayout.JAVA_LONG, arguments),
+                Linker.Option.captureCallState("errno"),
+                Linker.Option.firstVariadicArg(1));
     }
 
     static MemorySegment scratch() {

@@ -1,7 +1,6 @@
 package dev.tutti.posix;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +17,6 @@ public final class Membarrier {
     private static final @Nullable Throwable UNAVAILABILITY_CAUSE = register();
 
     private Membarrier() {}
-
-    private static final class Handles {
-        private static final MethodHandle SYSCALL3 = Libc.syscall(3);
-    }
 
     private static @Nullable Throwable register() {
         try {
@@ -50,13 +45,6 @@ public final class Membarrier {
 
     private static void call(long command, String call) {
         MemorySegment scratch = Libc.scratch();
-        try {
-            long result = (long) Handles.SYSCALL3.invokeExact(scratch, MEMBARRIER, command, 0L, 0L);
-            if (result == -1) {
-                throw new PosixException(call, Libc.errno(scratch));
-            }
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
-        }
+        Libc.check(Libc.call(scratch, MEMBARRIER, command, 0), call, scratch);
     }
 }

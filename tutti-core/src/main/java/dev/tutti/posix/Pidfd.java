@@ -1,10 +1,8 @@
 package dev.tutti.posix;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +14,12 @@ import org.jspecify.annotations.Nullable;
 public final class Pidfd {
     private static final long PIDFD_OPEN = 434;
     private static final long PIDFD_GETFD = 438;
+    private static final long READ = Libc.systemCall(0, 63);
+    private static final long WRITE = Libc.systemCall(1, 64);
+    private static final long IOCTL = Libc.systemCall(16, 29);
+    private static final long KILL = Libc.systemCall(62, 129);
+    private static final long PPOLL = Libc.systemCall(271, 73);
+    private static final long EVENTFD2 = Libc.systemCall(290, 19);
     private static final int EFD_CLOEXEC_NONBLOCK = 0x80000 | 0x800;
     private static final short POLLIN = 1;
     /** struct pollfd: descriptor, what to wait for, what there is. */
@@ -32,31 +36,6 @@ public final class Pidfd {
     private static final @Nullable Throwable UNAVAILABILITY_CAUSE = probe();
 
     private Pidfd() {}
-
-    private static final class Handles {
-        private static final MethodHandle SYSCALL2 = Libc.syscall(2);
-        private static final MethodHandle SYSCALL3 = Libc.syscall(3);
-        private static final MethodHandle CLOSE =
-                Libc.function("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-        private static final MethodHandle EVENTFD = Libc.function(
-                "eventfd", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-        private static final MethodHandle EVENTFD_WRITE = Libc.function(
-                "eventfd_write",
-                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-        private static final MethodHandle EVENTFD_READ = Libc.function(
-                "eventfd_read", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
-        private static final MethodHandle POLL = Libc.function(
-                "poll",
-                FunctionDescriptor.of(
-                        ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
-        private static final MethodHandle IOCTL = Libc.variadic(
-                "ioctl",
-                2,
-                FunctionDescriptor.of(
-                        ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
-        private static final MethodHandle KILL = Libc.function(
-                "kill", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-    }
 
     private static @Nullable Throwable probe() {
         try {
@@ -79,12 +58,7 @@ public final class Pidfd {
     /** Opens a process. {@link PosixException#ESRCH}: there is none with that number. */
     public static int open(long pid) {
         MemorySegment scratch = Libc.scratch();
-        try {
-            long result = (long) Handles.SYSCALL2.invokeExact(scratch, PIDFD_OPEN, pid, 0L);
-            return check((int) result, "pidfd_open(" + pid + ")", scratch);
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
-        }
+        return Libc.check(Libc.call(scratch, PIDFD_OPEN, pid, 0), "pidfd_open(" + pid + ")", scratch);
     }
 
     /**
@@ -97,11 +71,8 @@ public final class Pidfd {
         int process = open(pid);
         MemorySegment scratch = Libc.scratch();
         try {
-            long result =
-                    (long) Handles.SYSCALL3.invokeExact(scratch, PIDFD_GETFD, (long) process, (long) descriptor, 0L);
-            return check((int) result, "pidfd_getfd(" + pid + ", " + descriptor + ")", scratch);
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
+            long result = Libc.call(scratch, PIDFD_GETFD, process, descriptor, 0);
+            return Libc.check(result, "pidfd_getfd(" + pid + ", " + descriptor + ")", scratch);
         } finally {
             close(process);
         }
@@ -110,30 +81,21 @@ public final class Pidfd {
     /** A descriptor that {@link #ring} makes readable. */
     public static int newBell() {
         MemorySegment scratch = Libc.scratch();
-        try {
-            return check((int) Handles.EVENTFD.invokeExact(scratch, 0, EFD_CLOEXEC_NONBLOCK), "eventfd()", scratch);
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
-        }
+        return Libc.check(Libc.call(scratch, EVENTFD2, 0, EFD_CLOEXEC_NONBLOCK), "eventfd()", scratch);
     }
 
     /** Makes {@link #poll} return. */
     public static void ring(int bell) {
-        try {
-            int ignored = (int) Handles.EVENTFD_WRITE.invokeExact(Libc.scratch(), bell, 1L);
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
-        }
+        MemorySegment scratch = Libc.scratch();
+        MemorySegment one = Libc.structure(scratch);
+        one.set(ValueLayout.JAVA_LONG, 0, 1);
+        long _ = Libc.call(scratch, WRITE, bell, one.address(), Long.BYTES);
     }
 
     /** Takes what was rung, so that the next poll waits again. */
     public static void silence(int bell) {
         MemorySegment scratch = Libc.scratch();
-        try {
-            int ignored = (int) Handles.EVENTFD_READ.invokeExact(scratch, bell, Libc.structure(scratch));
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
-        }
+        long _ = Libc.call(scratch, READ, bell, Libc.structure(scratch).address(), Long.BYTES);
     }
 
     /**
@@ -151,8 +113,11 @@ public final class Pidfd {
                 entries.set(ValueLayout.JAVA_INT, (long) POLLFD_BYTES * i, descriptors[i]);
                 entries.set(ValueLayout.JAVA_SHORT, (long) POLLFD_BYTES * i + 4, POLLIN);
             }
-            int ready = (int) Handles.POLL.invokeExact(scratch, entries, (long) descriptors.length, timeoutMillis);
-            if (ready == -1) {
+            MemorySegment time = Libc.structure(scratch);
+            time.set(ValueLayout.JAVA_LONG, 0, timeoutMillis / 1000);
+            time.set(ValueLayout.JAVA_LONG, 8, timeoutMillis % 1000 * 1_000_000L);
+            long timeout = timeoutMillis < 0 ? 0 : time.address();
+            if (Libc.call(scratch, PPOLL, entries.address(), descriptors.length, timeout, 0) == -1) {
                 if (Libc.errno(scratch) != PosixException.EINTR) {
                     throw new PosixException("poll(" + descriptors.length + ")", Libc.errno(scratch));
                 }
@@ -162,8 +127,6 @@ public final class Pidfd {
                 readable[i] = entries.get(ValueLayout.JAVA_SHORT, (long) POLLFD_BYTES * i + 6) != 0;
             }
             return readable;
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
         }
     }
 
@@ -173,37 +136,19 @@ public final class Pidfd {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment info = arena.allocate(INFO_BYTES, 8);
             info.set(ValueLayout.JAVA_LONG, 0, INFO_EXIT);
-            int result = (int) Handles.IOCTL.invokeExact(scratch, descriptor, GET_INFO, info);
+            long result = Libc.call(scratch, IOCTL, descriptor, GET_INFO, info.address());
             return result == 0 && (info.get(ValueLayout.JAVA_LONG, 0) & INFO_EXIT) != 0
                     ? OptionalInt.of(info.get(ValueLayout.JAVA_INT, INFO_EXIT_CODE))
                     : OptionalInt.empty();
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
         }
     }
 
     /** Sends a signal to a process, or to a group if negative; false if there is none such. */
     public static boolean kill(long pid, int signal) {
-        MemorySegment scratch = Libc.scratch();
-        try {
-            return (int) Handles.KILL.invokeExact(scratch, (int) pid, signal) == 0;
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
-        }
+        return Libc.call(Libc.scratch(), KILL, pid, signal) == 0;
     }
 
     public static void close(int descriptor) {
-        try {
-            int ignored = (int) Handles.CLOSE.invokeExact(Libc.scratch(), descriptor);
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
-        }
-    }
-
-    private static int check(int result, String call, MemorySegment scratch) {
-        if (result == -1) {
-            throw new PosixException(call, Libc.errno(scratch));
-        }
-        return result;
+        Libc.close(descriptor);
     }
 }

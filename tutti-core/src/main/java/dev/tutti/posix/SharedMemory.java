@@ -1,10 +1,7 @@
 package dev.tutti.posix;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +13,13 @@ import org.jspecify.annotations.Nullable;
  * process when there is no memory left.
  */
 public final class SharedMemory implements AutoCloseable {
+    private static final long MMAP = Libc.systemCall(9, 222);
+    private static final long MUNMAP = Libc.systemCall(11, 215);
+    private static final long FTRUNCATE = Libc.systemCall(77, 46);
+    private static final long OPENAT = Libc.systemCall(257, 56);
+    private static final long FALLOCATE = Libc.systemCall(285, 47);
+    private static final long MEMFD_CREATE = Libc.systemCall(319, 279);
+    private static final int AT_FDCWD = -100;
     private static final int MFD_CLOEXEC = 1;
     private static final int O_RDWR = 2;
     private static final int O_CLOEXEC = 0x80000;
@@ -32,38 +36,6 @@ public final class SharedMemory implements AutoCloseable {
     private SharedMemory(String name, int descriptor) {
         this.name = name;
         this.descriptor = descriptor;
-    }
-
-    /** The handles are linked when they are first needed, so that the class can be loaded anywhere. */
-    private static final class Handles {
-        private static final MethodHandle MEMFD_CREATE = Libc.function(
-                "memfd_create", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
-        private static final MethodHandle OPEN = Libc.function(
-                "open", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
-        private static final MethodHandle CLOSE =
-                Libc.function("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-        private static final MethodHandle FTRUNCATE = Libc.function(
-                "ftruncate", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-        private static final MethodHandle FALLOCATE = Libc.function(
-                "fallocate",
-                FunctionDescriptor.of(
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_LONG,
-                        ValueLayout.JAVA_LONG));
-        private static final MethodHandle MMAP = Libc.function(
-                "mmap",
-                FunctionDescriptor.of(
-                        ValueLayout.JAVA_LONG,
-                        ValueLayout.JAVA_LONG,
-                        ValueLayout.JAVA_LONG,
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_LONG));
-        private static final MethodHandle MUNMAP = Libc.function(
-                "munmap", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     }
 
     private static @Nullable Throwable probe() {
@@ -91,18 +63,17 @@ public final class SharedMemory implements AutoCloseable {
         MemorySegment scratch = Libc.scratch();
         String call = "memfd_create(" + name + ")";
         try (Arena arena = Arena.ofConfined()) {
-            int made = (int) Handles.MEMFD_CREATE.invokeExact(scratch, arena.allocateFrom(name), MFD_CLOEXEC);
-            SharedMemory memory = new SharedMemory(name, check(made, call, scratch));
+            long made =
+                    Libc.call(scratch, MEMFD_CREATE, arena.allocateFrom(name).address(), MFD_CLOEXEC);
+            SharedMemory memory = new SharedMemory(name, Libc.check(made, call, scratch));
             try {
-                int sized = (int) Handles.FTRUNCATE.invokeExact(scratch, memory.descriptor, bytes);
-                check(sized, "ftruncate(" + name + ", " + bytes + ")", scratch);
+                long sized = Libc.call(scratch, FTRUNCATE, memory.descriptor, bytes);
+                Libc.check(sized, "ftruncate(" + name + ", " + bytes + ")", scratch);
                 return memory;
-            } catch (Throwable thrown) {
+            } catch (RuntimeException | Error failed) {
                 memory.close();
-                throw thrown;
+                throw failed;
             }
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
         }
     }
 
@@ -111,10 +82,9 @@ public final class SharedMemory implements AutoCloseable {
         String path = "/proc/" + pid + "/fd/" + descriptor;
         MemorySegment scratch = Libc.scratch();
         try (Arena arena = Arena.ofConfined()) {
-            int opened = (int) Handles.OPEN.invokeExact(scratch, arena.allocateFrom(path), O_RDWR | O_CLOEXEC);
-            return new SharedMemory(path, check(opened, "open(" + path + ")", scratch));
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
+            long file = arena.allocateFrom(path).address();
+            long opened = Libc.call(scratch, OPENAT, AT_FDCWD, file, O_RDWR | O_CLOEXEC);
+            return new SharedMemory(path, Libc.check(opened, "open(" + path + ")", scratch));
         }
     }
 
@@ -135,53 +105,31 @@ public final class SharedMemory implements AutoCloseable {
 
     private void fallocate(int mode, long offset, long bytes) {
         MemorySegment scratch = Libc.scratch();
-        try {
-            while (true) {
-                int result = (int) Handles.FALLOCATE.invokeExact(scratch, descriptor, mode, offset, bytes);
-                if (result == 0) {
-                    return;
-                }
-                // A signal to the process may come in the middle; the JVM itself sends some.
-                if (Libc.errno(scratch) != PosixException.EINTR) {
-                    check(result, "fallocate(" + name + ", mode " + mode + ", " + offset + ", " + bytes + ")", scratch);
-                }
+        while (Libc.call(scratch, FALLOCATE, descriptor, mode, offset, bytes) == -1) {
+            // A signal to the process may come in the middle; the JVM itself sends some.
+            if (Libc.errno(scratch) != PosixException.EINTR) {
+                throw new PosixException(
+                        "fallocate(" + name + ", mode " + mode + ", " + offset + ", " + bytes + ")",
+                        Libc.errno(scratch));
             }
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
         }
     }
 
     /** Maps all of it. */
     public long map(long bytes) {
         MemorySegment scratch = Libc.scratch();
-        try {
-            long address = (long)
-                    Handles.MMAP.invokeExact(scratch, 0L, bytes, PROT_READ_WRITE, MAP_SHARED_NORESERVE, descriptor, 0L);
-            if (address == -1) {
-                throw new PosixException("mmap(" + name + ", " + bytes + ")", Libc.errno(scratch));
-            }
-            return address;
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
+        long address = Libc.call(scratch, MMAP, 0, bytes, PROT_READ_WRITE, MAP_SHARED_NORESERVE, descriptor, 0);
+        if (address == -1) {
+            throw new PosixException("mmap(" + name + ", " + bytes + ")", Libc.errno(scratch));
         }
+        return address;
     }
 
     /** Ends a mapping; nobody may touch it any more. */
     public static void unmap(long address, long bytes) {
         MemorySegment scratch = Libc.scratch();
-        try {
-            int result = (int) Handles.MUNMAP.invokeExact(scratch, address, bytes);
-            check(result, "munmap(0x" + Long.toHexString(address) + ", " + bytes + ")", scratch);
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
-        }
-    }
-
-    private static int check(int result, String call, MemorySegment scratch) {
-        if (result == -1) {
-            throw new PosixException(call, Libc.errno(scratch));
-        }
-        return result;
+        long result = Libc.call(scratch, MUNMAP, address, bytes);
+        Libc.check(result, "munmap(0x" + Long.toHexString(address) + ", " + bytes + ")", scratch);
     }
 
     /** Closes the descriptor; mappings stay. */
@@ -190,11 +138,7 @@ public final class SharedMemory implements AutoCloseable {
         if (descriptor >= 0) {
             int closing = descriptor;
             descriptor = -1;
-            try {
-                int ignored = (int) Handles.CLOSE.invokeExact(Libc.scratch(), closing);
-            } catch (Throwable thrown) {
-                throw Libc.unexpected(thrown);
-            }
+            Libc.close(closing);
         }
     }
 }

@@ -50,7 +50,6 @@ public final class StreamingCopy {
     private StreamingCopy() {}
 
     private static final class Handles {
-        private static final MethodHandle SYSCALL6 = Libc.syscall(6);
         private static final MethodHandle COPY = Libc.code(
                 load(), FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     }
@@ -88,15 +87,11 @@ public final class StreamingCopy {
 
     private static long systemCall(String name, long number, long a, long b, long c, long d, long e, long f) {
         MemorySegment scratch = Libc.scratch();
-        try {
-            long result = (long) Handles.SYSCALL6.invokeExact(scratch, number, a, b, c, d, e, f);
-            if (result == -1) {
-                throw new PosixException(name + "(a page of instructions)", Libc.errno(scratch));
-            }
-            return result;
-        } catch (Throwable thrown) {
-            throw Libc.unexpected(thrown);
+        long result = Libc.call(scratch, number, a, b, c, d, e, f);
+        if (result == -1) {
+            throw new PosixException(name + "(a page of instructions)", Libc.errno(scratch));
         }
+        return result;
     }
 
     public static boolean isAvailable() {

@@ -16,8 +16,11 @@ final class Bench implements AutoCloseable {
 
     private static final int MOST_ITERATIONS = 10_000;
 
-    /** Rows after the first settle in a part of the time: most of the code is the same. */
-    private static final int LATER_SHARE = 5;
+    /** The first row has a part of the time to settle: somebody waits for it. */
+    private static final int FIRST_SHARE = 2;
+
+    /** In place there is little left to settle: most of the code is the same. */
+    private static final int IN_PLACE_SHARE = 5;
 
     /** So many different parts of the memory are used at most; more would only take memory for descriptions. */
     private static final int MOST_PLACES = 1024;
@@ -54,10 +57,12 @@ final class Bench implements AutoCloseable {
             cycles(() -> rows.accept(measure(setting(what, 0), data)));
             return;
         }
-        progress.accept("warming up");
-        options.sizes()
-                .forEachDoubling(
-                        size -> Timer.repeat(Operation.of(setting(what, size), false), 0, options.warmupIterations()));
+        if (!settles()) {
+            progress.accept("warming up");
+            options.sizes()
+                    .forEachDoubling(size ->
+                            Timer.repeat(Operation.of(setting(what, size), false), 0, options.warmupIterations()));
+        }
         int all = options.sizes().count();
         cycles(() -> {
             AtomicInteger number = new AtomicInteger();
@@ -101,7 +106,9 @@ final class Bench implements AutoCloseable {
     private Row measure(Setting setting, ExactData data) {
         Operation outOfPlace = Operation.of(setting, false);
         Operation inPlace = Operation.of(setting, true);
-        int iterations = iterations(Math.max(settle(outOfPlace), settle(inPlace)));
+        long most = settled ? hooks.settlingNanos() : hooks.settlingNanos() / FIRST_SHARE;
+        settled = true;
+        int iterations = iterations(Math.max(settle(outOfPlace, most), settle(inPlace, most / IN_PLACE_SHARE)));
         return new Row(
                 setting.what(),
                 setting.shape(),
@@ -111,14 +118,12 @@ final class Bench implements AutoCloseable {
     }
 
     /** Runs an operation unseen until its time is steady, unless -w says how often to; returns nanoseconds, or 0. */
-    private double settle(Operation operation) {
-        if (options.warmupIterationsGiven != null || hooks.settlingNanos() == 0) {
-            return 0;
-        }
-        // The first one also waits for what the start has left to the compilers.
-        long most = settled ? hooks.settlingNanos() / LATER_SHARE : hooks.settlingNanos();
-        settled = true;
-        return settling.settle(operation, most);
+    private double settle(Operation operation, long mostNanos) {
+        return settles() ? settling.settle(operation, mostNanos) : 0;
+    }
+
+    private boolean settles() {
+        return options.warmupIterationsGiven == null && hooks.settlingNanos() != 0;
     }
 
     private int iterations(double nanosEach) {

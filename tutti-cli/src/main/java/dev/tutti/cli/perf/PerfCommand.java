@@ -144,9 +144,12 @@ public final class PerfCommand implements Callable<Integer> {
 
     private int launch() {
         int processes = options.ranks() / options.localRanks();
-        List<String> relaunched = new ArrayList<>(arguments);
-        relaunched.add(relaunched.indexOf("perf") + 1, "--launched=" + (Progress.hasTerminal() ? "terminal" : "plain"));
-        return Launch.again(relaunched, processes, environment, out, err);
+        options.launched = Progress.hasTerminal() ? PerfOptions.TERMINAL : "plain";
+        List<String> words = new ArrayList<>(List.of(program));
+        words.addAll(Handover.words(options));
+        words.add(PerfRank.TYPED);
+        words.addAll(arguments);
+        return Launch.again("tutti perf", PerfRank.class, words, processes, environment, out, err);
     }
 
     private int fail(ExitCode code, String message) {

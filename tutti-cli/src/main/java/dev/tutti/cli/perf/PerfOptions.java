@@ -18,6 +18,9 @@ final class PerfOptions {
     private static final int DEFAULT_RANKS = 4;
     private static final int DEFAULT_ITERATIONS = 20;
 
+    /** A value of {@link #launched}. */
+    static final String TERMINAL = "terminal";
+
     @Option(
             names = {"-t", "--nthreads"},
             paramLabel = "N",
@@ -177,8 +180,7 @@ final class PerfOptions {
     @Nullable
     String transport;
 
-    /** What the command that started this one says: it did, and whether there is a terminal. */
-    @Option(names = "--launched", paramLabel = "terminal|plain", hidden = true)
+    /** No option: set by the command that started this process; says whether it has a terminal. */
     @Nullable
     String launched;
 

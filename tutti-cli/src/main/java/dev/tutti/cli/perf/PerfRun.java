@@ -54,7 +54,7 @@ final class PerfRun {
         this.version = version;
         this.table = new Table(options, program, PerfRun::now);
         this.progress = Progress.on(
-                err, options.launched == null ? Progress.hasTerminal() : options.launched.equals("terminal"));
+                err, options.launched == null ? Progress.hasTerminal() : options.launched.equals(PerfOptions.TERMINAL));
     }
 
     /** Refuses what cannot be run, before anything is started. */
@@ -235,10 +235,7 @@ final class PerfRun {
 
     private void begin(List<Participant> participants, @Nullable JsonReport json) {
         if (json != null) {
-            List<String> given = arguments.stream()
-                    .filter(argument -> !argument.startsWith("--launched="))
-                    .toList();
-            json.begin(given, environment, version, participants);
+            json.begin(arguments, environment, version, participants);
         }
         print(table.head(version, participants));
     }

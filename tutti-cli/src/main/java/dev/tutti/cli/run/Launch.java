@@ -89,9 +89,11 @@ public final class Launch {
     }
 
     /**
-     * Runs this program again, as several ranks.
+     * Runs a part of this program as several ranks.
      *
-     * @param arguments its command line
+     * @param label whose messages they are
+     * @param main the part's class
+     * @param arguments of its main method
      * @param ranks how many
      * @param environment of this process
      * @param out where output of ranks goes
@@ -99,11 +101,16 @@ public final class Launch {
      * @return the exit status, as of {@link #run}
      */
     public static int again(
-            List<String> arguments, int ranks, Map<String, String> environment, PrintStream out, PrintStream err) {
-        List<String> command = new ArrayList<>(Relaunch.command());
+            String label,
+            Class<?> main,
+            List<String> arguments,
+            int ranks,
+            Map<String, String> environment,
+            PrintStream out,
+            PrintStream err) {
+        List<String> command = new ArrayList<>(Relaunch.command(main));
         command.addAll(arguments);
-        Plan plan = new Plan(
-                command, ranks, false, null, null, Duration.ofSeconds(2), false, "tutti " + arguments.getFirst(), true);
+        Plan plan = new Plan(command, ranks, false, null, null, Duration.ofSeconds(2), false, label, true);
         return new Launch(plan, environment, out, err).run(null);
     }
 

@@ -14,12 +14,12 @@ final class Relaunch {
 
     private Relaunch() {}
 
-    /** The JVM, its flags and the class; arguments follow. */
-    static List<String> command() {
+    /** The JVM, its flags and a class; arguments follow. */
+    static List<String> command(Class<?> main) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(flags());
-        command.add(MAIN);
+        command.add(main.getName());
         return command;
     }
 
