@@ -56,7 +56,15 @@ final class CudaMemory implements AutoCloseable {
     static CudaMemory allocateAsync(CudaStream stream, long bytes) {
         stream.enter();
         long pointer = Memories.allocAsync(bytes, stream.handle());
-        Runnable free = () -> Memories.freeAsync(pointer, stream.handle());
+        // A stream that was closed no longer orders anything.
+        Runnable free = () -> {
+            if (stream.isOpen()) {
+                Memories.freeAsync(pointer, stream.handle());
+            } else {
+                Devices.synchronise();
+                Memories.free(pointer);
+            }
+        };
         return new CudaMemory(stream.device(), CudaBuffer.Kind.POOL, pointer, bytes, null, free, null);
     }
 
