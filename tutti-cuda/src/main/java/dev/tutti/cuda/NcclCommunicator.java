@@ -9,11 +9,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,23 +59,24 @@ public final class NcclCommunicator extends DeviceCommunicator {
     private final CudaStream stream;
     private final EventPool events;
     private final NcclOperations operations;
-    private final @Nullable Board board;
+    private final @Nullable Attendance attendance;
     private long handle;
-    private long number;
+    /** Joining was the first. */
+    private long number = 1;
+
     private volatile @Nullable RuntimeException broken;
 
-    private NcclCommunicator(
-            CudaDevice device, int rank, int size, long handle, long timeoutNanos, @Nullable Board board) {
-        this.device = device;
+    NcclCommunicator(NcclJoining joining, long handle) {
+        this.device = joining.device();
         this.generation = device.generation();
-        this.rank = rank;
-        this.size = size;
+        this.rank = joining.rank();
+        this.size = joining.ranks();
         this.handle = handle;
-        this.timeoutNanos = timeoutNanos;
+        this.timeoutNanos = joining.timeoutNanos();
         this.stream = device.stream();
         this.events = new EventPool(device);
         this.operations = new NcclOperations(this);
-        this.board = board;
+        this.attendance = joining.attendance();
     }
 
     /**
@@ -81,7 +85,7 @@ public final class NcclCommunicator extends DeviceCommunicator {
      * @return 128 bytes
      */
     public static byte[] newId() {
-        requireAvailable();
+        NcclJoining.requireAvailable();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment id = arena.allocate(Nccl.ID_BYTES, 8);
             NcclCalls.getUniqueId(id.address());
@@ -100,105 +104,12 @@ public final class NcclCommunicator extends DeviceCommunicator {
      * @return the communicator, to be closed
      */
     public static NcclCommunicator open(CudaDevice device, int ranks, byte[] id, int rank, Duration timeout) {
-        requireAvailable();
+        NcclJoining.requireAvailable();
         if (id.length != Nccl.ID_BYTES) {
             throw new IllegalArgumentException("an id has " + Nccl.ID_BYTES + " bytes, got " + id.length);
         }
         Objects.checkIndex(rank, ranks);
-        return open(device, ranks, id, rank, timeout.toNanos(), null);
-    }
-
-    /** The ranks of a communicator of Tutti's, which is this one's from now on. */
-    static NcclCommunicator join(Communicator ranks, CudaDevice device) {
-        byte[] id = new byte[0];
-        RuntimeException failure = null;
-        try {
-            requireAvailable();
-            id = ranks.rank() == 0 ? newId() : id;
-        } catch (RuntimeException cannot) {
-            failure = cannot;
-        }
-        // Everybody learns of a rank that cannot, instead of waiting for it.
-        long[] able = new long[ranks.size()];
-        ranks.allGather(new long[] {failure == null ? 1 : 0}, able);
-        if (failure != null) {
-            throw failure;
-        }
-        for (int each = 0; each < able.length; each++) {
-            if (able[each] == 0) {
-                throw new UnsupportedOperationException("rank " + each + " cannot use NCCL; it says why");
-            }
-        }
-        id = ranks.broadcastBytes(ranks.rank() == 0 ? id : null, 0);
-        Board board = new Board(ranks);
-        return open(
-                device, ranks.size(), id, ranks.rank(), Opening.timeout(ranks).toNanos(), board);
-    }
-
-    private static NcclCommunicator open(
-            CudaDevice device, int ranks, byte[] id, int rank, long timeoutNanos, @Nullable Board board) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment idMemory = arena.allocate(Nccl.ID_BYTES, 8).copyFrom(MemorySegment.ofArray(id));
-            MemorySegment made = arena.allocate(ValueLayout.JAVA_LONG);
-            long config = NcclJoining.config(arena);
-            return joined(
-                    device,
-                    rank,
-                    ranks,
-                    timeoutNanos,
-                    board,
-                    "ncclCommInitRankConfig",
-                    made,
-                    to -> Nccl.initRank(to.address(), ranks, idMemory, rank, config));
-        }
-    }
-
-    private static NcclCommunicator joined(
-            CudaDevice device,
-            int rank,
-            int ranks,
-            long timeoutNanos,
-            @Nullable Board board,
-            String call,
-            MemorySegment made,
-            ToIntFunction<MemorySegment> begin) {
-        device.enter();
-        if (board != null) {
-            board.come(1);
-        }
-        NcclJoining.Watch watch = new NcclJoining.Watch() {
-            @Override
-            public void look() {
-                if (board != null) {
-                    board.requireAll();
-                }
-            }
-
-            @Override
-            public String missing() {
-                return board != null ? board.whoIsMissing(1) : "not all " + ranks + " ranks have come with this id";
-            }
-        };
-        String who = "rank " + rank + " of " + ranks + " on " + device;
-        try {
-            long handle = NcclJoining.join(who, timeoutNanos, call, made, watch, () -> begin.applyAsInt(made));
-            NcclCommunicator comm = new NcclCommunicator(device, rank, ranks, handle, timeoutNanos, board);
-            comm.number = 1;
-            return comm;
-        } catch (RuntimeException failed) {
-            if (board != null) {
-                board.abort(who + " could not join through NCCL: " + failed.getMessage());
-                board.close();
-            }
-            throw failed;
-        }
-    }
-
-    private static void requireAvailable() {
-        String cause = Nccl.unavailabilityCause();
-        if (cause != null) {
-            throw new UnsupportedOperationException(cause);
-        }
+        return new NcclJoining(device, rank, ranks, timeout.toNanos(), null).byId(id);
     }
 
     @Override
@@ -248,8 +159,8 @@ public final class NcclCommunicator extends DeviceCommunicator {
         calls.forEach(this::check);
         stream.enter();
         number++;
-        if (board != null) {
-            board.come(number);
+        if (attendance != null) {
+            attendance.come(number);
         }
         operations.run(calls);
         return new CudaWork(
@@ -305,9 +216,9 @@ public final class NcclCommunicator extends DeviceCommunicator {
         boolean failed = code != 0 && code != Nccl.IN_PROGRESS;
         // NCCL sees a connection that ended; who was at its other end is known a moment later.
         long until = failed ? System.nanoTime() + NAMING_NANOS : 0;
-        while (board != null) {
+        while (attendance != null) {
             try {
-                board.requireAll();
+                attendance.requireAll();
             } catch (RuntimeException cause) {
                 breakOff(String.valueOf(cause.getMessage()));
                 throw cause;
@@ -324,8 +235,8 @@ public final class NcclCommunicator extends DeviceCommunicator {
 
     private String missing() {
         try {
-            return board != null
-                    ? board.whoIsMissing(number)
+            return attendance != null
+                    ? attendance.whoIsMissing(number)
                     : "a rank has not come; NCCL does not say which (DeviceCommunicator.open would)";
         } catch (RuntimeException failed) {
             return String.valueOf(failed.getMessage());
@@ -344,19 +255,15 @@ public final class NcclCommunicator extends DeviceCommunicator {
     @Override
     public Optional<NcclCommunicator> split(int color, int key) {
         requireUsable();
-        Optional<Communicator> some =
-                board == null ? Optional.empty() : board.ranks().splitOptional(color, key);
         // Who is in which is not for NCCL to say: ranks tell each other.
         long[] all = operations.exchange(color, key);
-        int members = 0;
-        int place = 0;
-        for (int each = 0; each < size; each++) {
-            if (all[2 * each] == color) {
-                members++;
-                boolean before = all[2 * each + 1] < key || (all[2 * each + 1] == key && each < rank);
-                place += before ? 1 : 0;
-            }
-        }
+        int[] members = IntStream.range(0, size)
+                .filter(each -> all[2 * each] == color)
+                .boxed()
+                .sorted(Comparator.comparingLong(each -> all[2 * each + 1]))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        Attendance some = divided(color, key, members);
         try (Arena arena = Arena.ofConfined()) {
             long config = NcclJoining.config(arena);
             MemorySegment made = arena.allocate(ValueLayout.JAVA_LONG);
@@ -366,18 +273,32 @@ public final class NcclCommunicator extends DeviceCommunicator {
                 return Optional.empty();
             }
             return Optional.of(child(
-                    place,
                     members,
-                    some.map(Board::new).orElse(null),
+                    some,
                     "ncclCommSplit",
                     made,
                     to -> NcclCalls.split(handle, color, key, to.address(), config)));
         }
     }
 
+    /** Who tells of those with the same colour. All ranks call it, as all that divide a communicator must. */
+    private @Nullable Attendance divided(int color, int key, int[] members) {
+        if (attendance == null) {
+            return null;
+        }
+        Communicator ranks = attendance.ranks();
+        if (ranks != null) {
+            return ranks.splitOptional(color, key).map(Attendance::of).orElse(null);
+        }
+        if (color < 0) {
+            attendance.skip();
+            return null;
+        }
+        return attendance.among(members);
+    }
+
     /**
-     * Makes a communicator without some ranks; those that stay call it. Needs NCCL 2.27. It does not know who is missing: the ranks
-     * that left belong to what would tell.
+     * Makes a communicator without some ranks, which may have failed; those that stay call it. Needs NCCL 2.27.
      *
      * @param excluded ranks that leave
      * @return this rank's new communicator
@@ -390,19 +311,17 @@ public final class NcclCommunicator extends DeviceCommunicator {
             throw new UnsupportedOperationException(
                     "NCCL " + Nccl.version() + " cannot shrink: 2.27 or later is needed");
         }
-        int before = 0;
-        for (int each : excluded) {
-            before += each < rank ? 1 : 0;
-        }
+        int[] members = IntStream.range(0, size)
+                .filter(each -> Arrays.stream(excluded).noneMatch(gone -> gone == each))
+                .toArray();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment made = arena.allocate(ValueLayout.JAVA_LONG);
             MemorySegment ranks = arena.allocateFrom(ValueLayout.JAVA_INT, excluded);
             long config = NcclJoining.config(arena);
             device.enter();
             return child(
-                    rank - before,
-                    size - excluded.length,
-                    null,
+                    members,
+                    attendance == null ? null : attendance.among(members),
                     "ncclCommShrink",
                     made,
                     to -> NcclCalls.shrink(handle, ranks.address(), excluded.length, to.address(), config, 0));
@@ -410,13 +329,16 @@ public final class NcclCommunicator extends DeviceCommunicator {
     }
 
     private NcclCommunicator child(
-            int place,
-            int members,
-            @Nullable Board childBoard,
+            int[] members,
+            @Nullable Attendance some,
             String call,
             MemorySegment made,
             ToIntFunction<MemorySegment> begin) {
-        return joined(device, place, members, timeoutNanos, childBoard, call, made, to -> {
+        int place = IntStream.range(0, members.length)
+                .filter(each -> members[each] == rank)
+                .findFirst()
+                .orElseThrow();
+        return new NcclJoining(device, place, members.length, timeoutNanos, some).by(call, made, to -> {
             settled(begin.applyAsInt(to), call);
             return 0;
         });
@@ -431,8 +353,8 @@ public final class NcclCommunicator extends DeviceCommunicator {
         if (broken == null) {
             broken = new TuttiException(
                     TuttiException.Category.BROKEN, "this NCCL communicator was aborted: " + reason, null);
-            if (board != null) {
-                board.abort(reason);
+            if (attendance != null) {
+                attendance.abort(reason);
             }
             if (handle != 0 && generation == device.generation()) {
                 device.enter();
@@ -466,8 +388,8 @@ public final class NcclCommunicator extends DeviceCommunicator {
         closeStaging();
         stream.close();
         events.close();
-        if (board != null) {
-            board.close();
+        if (attendance != null) {
+            attendance.close();
         }
     }
 

@@ -3,6 +3,7 @@ package dev.tutti.cuda;
 import dev.tutti.Communicator;
 import dev.tutti.Config;
 import dev.tutti.TuttiException;
+import dev.tutti.cuda.nccl.Nccl;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -33,19 +34,22 @@ final class Opening {
      * @param host the machine, until it is started anew
      * @param process this process, of all there ever were
      * @param device its place on the machine's bus
+     * @param hasNccl whether it can use NCCL
      */
-    record Place(Backend asked, String host, String process, String device) {
+    record Place(Backend asked, String host, String process, String device, boolean hasNccl) {
         static Place of(CudaDevice device, Backend asked) {
-            return new Place(asked, bootId(), PROCESS, device.pciBusId());
+            boolean hasNccl = asked == Backend.AUTO && Nccl.unavailabilityCause() == null;
+            return new Place(asked, bootId(), PROCESS, device.pciBusId(), hasNccl);
         }
 
         byte[] bytes() {
-            return String.join("\n", asked.name(), host, process, device).getBytes(StandardCharsets.UTF_8);
+            return String.join("\n", asked.name(), host, process, device, String.valueOf(hasNccl))
+                    .getBytes(StandardCharsets.UTF_8);
         }
 
         static Place of(byte[] bytes) {
             String[] parts = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
-            return new Place(Backend.valueOf(parts[0]), parts[1], parts[2], parts[3]);
+            return new Place(Backend.valueOf(parts[0]), parts[1], parts[2], parts[3], Boolean.parseBoolean(parts[4]));
         }
 
         private static String bootId() {
@@ -65,7 +69,7 @@ final class Opening {
         Backend backend = choose(places);
         // Operations of its own: the user's communicator goes on beside it.
         Communicator own = ranks.dup();
-        return backend == Backend.NCCL ? NcclCommunicator.join(own, device) : join(own, device, backend);
+        return backend == Backend.NCCL ? NcclJoining.of(own, device) : join(own, device, backend);
     }
 
     /** Joins the ranks of a communicator, which is closed with what this returns. */
@@ -90,7 +94,7 @@ final class Opening {
         boolean oneDevice = oneHost && isSame(places, Place::device);
         boolean oneProcess = oneHost && isSame(places, Place::process);
         return switch (asked) {
-            case AUTO -> oneDevice ? oneProcess ? Backend.FUSED : Backend.IPC : Backend.NCCL;
+            case AUTO -> oneDevice ? oneProcess ? Backend.FUSED : Backend.IPC : betweenDevices(places);
             case FUSED -> {
                 if (!oneDevice || !oneProcess) {
                     throw new IllegalArgumentException("FUSED needs all ranks in one process and on one device: "
@@ -98,15 +102,17 @@ final class Opening {
                 }
                 yield asked;
             }
-            case IPC -> {
-                if (!oneDevice) {
-                    throw new IllegalArgumentException(
-                            "IPC needs all ranks on one device: " + describe(places) + "; ask for AUTO");
-                }
-                yield asked;
-            }
-            case NCCL -> asked;
+            case IPC, NCCL -> asked;
         };
+    }
+
+    /** NCCL knows the links between devices, but takes no two ranks on one of them. */
+    private static Backend betweenDevices(List<Place> places) {
+        long devices = places.stream()
+                .map(each -> each.host() + " " + each.device())
+                .distinct()
+                .count();
+        return devices == places.size() && places.stream().allMatch(Place::hasNccl) ? Backend.NCCL : Backend.IPC;
     }
 
     private static boolean isSame(List<Place> places, Function<Place, String> part) {

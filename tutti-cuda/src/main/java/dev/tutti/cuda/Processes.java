@@ -1,5 +1,6 @@
 package dev.tutti.cuda;
 
+import dev.tutti.AbortedException;
 import dev.tutti.CollectiveTimeoutException;
 import dev.tutti.Communicator;
 import dev.tutti.MismatchException;
@@ -12,8 +13,10 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,11 +41,13 @@ final class Processes implements Distant {
     private final Notes notes;
     private final Prepared barrier;
     private final ProcessMessages messages;
+    private final Attendance attendance;
     private final Set<Long> loaded = new HashSet<>();
     private final LinkedHashMap<Key, Fused> remembered = new LinkedHashMap<>(16, 0.75f, true);
     private final Thread guard;
     private @Nullable CudaStream lastOn;
     private int delays;
+    private int tellings;
     private volatile boolean closed;
 
     /** What was exchanged for a call, and so what its launch depends on. */
@@ -76,6 +81,7 @@ final class Processes implements Distant {
         this.notes = new Notes(host, world.device(), exports, imports);
         this.barrier = host.prepareBarrier();
         this.messages = new ProcessMessages(this, host, world, exports, imports);
+        this.attendance = Attendance.of(host);
         this.guard = Thread.ofVirtual().name("tutti-cuda-guard").start(this::watch);
     }
 
@@ -108,6 +114,7 @@ final class Processes implements Distant {
     private synchronized void put(CudaCall call, CudaStream on, long number, @Nullable Memo memo) {
         begin(on);
         Fused known = memo == null || delays != 0 ? null : memo.launch;
+        attendance.come(Turn.word(number, known == null ? ++tellings : tellings));
         if (known != null) {
             known.launch(on.handle());
             return;
@@ -232,10 +239,60 @@ final class Processes implements Distant {
                 .await();
     }
 
+    /**
+     * Where a rank is: how many calls it has made, and with how many of them it told the others on the host what it calls. Both
+     * are in one word, so that they are seen together.
+     */
+    record Turn(int number, int tellings) {
+        static long word(long number, int tellings) {
+            return (number & Integer.MAX_VALUE) << 32 | (tellings & 0xFFFF_FFFFL);
+        }
+
+        static Turn of(long word) {
+            return new Turn((int) (word >>> 32), (int) word);
+        }
+
+        /** Whether a rank that is here tells, with the call that it is at, one that has made that call without. */
+        boolean isToldTo(Turn other) {
+            return tellings - other.tellings > 0 && other.number - number >= 0;
+        }
+    }
+
+    /** Ranks that run a prepared call again launch at once, and the others would wait for them on the host. */
+    private @Nullable MismatchException disagreement() {
+        List<Turn> turns = IntStream.range(0, host.size())
+                .mapToObj(each -> Turn.of(attendance.number(each)))
+                .toList();
+        for (int teller = 0; teller < turns.size(); teller++) {
+            Turn at = turns.get(teller);
+            List<Integer> again = IntStream.range(0, turns.size())
+                    .filter(each -> at.isToldTo(turns.get(each)))
+                    .boxed()
+                    .toList();
+            if (!again.isEmpty()) {
+                return new MismatchException(
+                        "ranks disagree in operation #" + at.number + ": rank " + teller
+                                + " makes a new call, ranks " + again
+                                + " run a prepared call or a group again; either all ranks do that or none",
+                        null);
+            }
+        }
+        return null;
+    }
+
+    /** Why another rank has ended the world, which may have seen it first. */
+    private RuntimeException orDisagreement(TuttiException ended) {
+        return ended instanceof AbortedException ? Objects.requireNonNullElse(disagreement(), ended) : ended;
+    }
+
     /** What goes wrong on one rank ends the world for all. */
     private void guarded(CudaCall call, long number, Runnable body) {
         try {
             body.run();
+        } catch (AbortedException ended) {
+            RuntimeException cause = orDisagreement(ended);
+            world.abort(cause);
+            throw cause;
         } catch (CollectiveTimeoutException late) {
             RuntimeException named =
                     new CollectiveTimeoutException(named(call, number) + ": " + late.getMessage(), late);
@@ -269,6 +326,10 @@ final class Processes implements Distant {
 
     /** What a launch that gave up says. */
     private RuntimeException failure(String who) {
+        RuntimeException disagreement = disagreement();
+        if (disagreement != null) {
+            return disagreement;
+        }
         List<Integer> others = control.missed(Control.Reason.OTHER_CALL);
         if (!others.isEmpty()) {
             return new MismatchException(
@@ -297,12 +358,19 @@ final class Processes implements Distant {
 
     /** Looks after launches that wait on the device for ranks that have failed meanwhile. */
     private void watch() {
+        long before = 0;
         while (!closed) {
             try {
                 host.requireActive();
+                long now = attendance.number(rank());
+                MismatchException disagreement = now == before ? disagreement() : null;
+                if (disagreement != null) {
+                    throw disagreement;
+                }
+                before = now;
             } catch (TuttiException failure) {
                 if (!closed) {
-                    world.abort(failure);
+                    world.abort(orDisagreement(failure));
                 }
                 return;
             }
@@ -334,7 +402,7 @@ final class Processes implements Distant {
             bounce.close();
             imports.close();
             control.close();
-            host.close();
+            attendance.close();
             notes.close();
         }
     }

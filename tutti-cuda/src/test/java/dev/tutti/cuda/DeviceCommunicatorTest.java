@@ -11,13 +11,14 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class DeviceCommunicatorTest {
     private static Opening.Place place(Backend asked, String host, String process, String device) {
-        return new Opening.Place(asked, host, process, device);
+        return new Opening.Place(asked, host, process, device, true);
     }
 
-    private static Backend chosen(Backend asked, String... processesAndDevices) {
-        List<Opening.Place> places = java.util.Arrays.stream(processesAndDevices)
+    /** Places are host/process/device, with "-" behind where NCCL is missing. */
+    private static Backend chosen(Backend asked, String... hostsProcessesAndDevices) {
+        List<Opening.Place> places = java.util.Arrays.stream(hostsProcessesAndDevices)
                 .map(each -> each.split("/"))
-                .map(each -> place(asked, each[0], each[1], each[2]))
+                .map(each -> new Opening.Place(asked, each[0], each[1], each[2], each.length == 3))
                 .toList();
         return Opening.choose(
                 places.stream().map(Opening.Place::bytes).map(Opening.Place::of).toList());
@@ -30,6 +31,10 @@ class DeviceCommunicatorTest {
         assertThat(chosen(Backend.AUTO, "h/p/d", "h/q/d")).isEqualTo(Backend.IPC);
         assertThat(chosen(Backend.AUTO, "h/p/d", "h/p/e")).isEqualTo(Backend.NCCL);
         assertThat(chosen(Backend.AUTO, "h/p/d", "i/q/d")).isEqualTo(Backend.NCCL);
+        assertThat(chosen(Backend.AUTO, "h/p/d", "h/p/e/-")).isEqualTo(Backend.IPC);
+        assertThat(chosen(Backend.AUTO, "h/p/d", "i/q/d/-")).isEqualTo(Backend.IPC);
+        assertThat(chosen(Backend.AUTO, "h/p/d", "h/q/e", "h/r/e")).isEqualTo(Backend.IPC);
+        assertThat(chosen(Backend.IPC, "h/p/d", "h/q/e")).isEqualTo(Backend.IPC);
         assertThat(chosen(Backend.NCCL, "h/p/d", "h/p/d")).isEqualTo(Backend.NCCL);
         assertThat(chosen(Backend.IPC, "h/p/d", "h/q/d")).isEqualTo(Backend.IPC);
     }
@@ -39,7 +44,6 @@ class DeviceCommunicatorTest {
         assertThatThrownBy(() -> chosen(Backend.FUSED, "h/p/d0", "h/q/d0"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("rank 0 is in process 0 on device d0, rank 1 is in process 1 on device d0");
-        assertThatThrownBy(() -> chosen(Backend.IPC, "h/p/d0", "h/q/d1")).hasMessageContaining("on one device");
     }
 
     @Test

@@ -8,7 +8,7 @@ import dev.tutti.TuttiException;
 import java.time.Duration;
 
 /**
- * One rank in a process of its own, for {@code tutti run}: {@code DeviceRank BACKEND all|missing|killed}. For NCCL with all ranks on
+ * One rank in a process of its own, for {@code tutti run}: {@code DeviceRank BACKEND all|missing|killed|shrunk}. For NCCL with all ranks on
  * one device each needs another NCCL_HOSTID.
  */
 final class DeviceRank {
@@ -21,6 +21,7 @@ final class DeviceRank {
                 case "all" -> all(gpu);
                 case "missing" -> missing(comm, gpu);
                 case "killed" -> killed(gpu);
+                case "shrunk" -> shrunk(comm, (NcclCommunicator) gpu);
                 default -> throw new IllegalArgumentException(arguments[1]);
             }
         }
@@ -54,6 +55,29 @@ final class DeviceRank {
             }
         }
         comm.withTimeout(Duration.ofMinutes(1)).barrier();
+    }
+
+    /** The last rank leaves; of the others the first makes one call less. */
+    private static void shrunk(Communicator comm, NcclCommunicator gpu) {
+        int leaver = gpu.size() - 1;
+        gpu.barrier().await();
+        if (gpu.rank() != leaver) {
+            try (NcclCommunicator fewer = gpu.shrink(leaver)) {
+                fewer.allReduce(Buffer.of(new float[] {1}), ReduceOp.SUM);
+                if (fewer.rank() > 0) {
+                    long start = System.nanoTime();
+                    try {
+                        fewer.allReduce(Buffer.of(new float[1000]), ReduceOp.SUM);
+                        throw new AssertionError("nobody was missed");
+                    } catch (CollectiveTimeoutException | dev.tutti.AbortedException expected) {
+                        say(start, expected);
+                    }
+                }
+                comm.withTimeout(Duration.ofMinutes(1)).barrier();
+            }
+        } else {
+            comm.withTimeout(Duration.ofMinutes(1)).barrier();
+        }
     }
 
     /** The last rank's process ends in the middle. */
