@@ -109,6 +109,15 @@ class DeviceTest {
         CudaBuffer old = device.allocate(DataType.FLOAT32, 10);
         CudaStream stream = device.stream();
         CudaWorld world = CudaWorld.open(device, 2);
+        CudaEvent event = CudaEvent.open(device);
+        Arena arena = Arena.ofShared();
+        List<CudaBuffer> others = List.of(
+                CudaBuffer.allocateAsync(stream, DataType.FLOAT32, 10),
+                CudaBuffer.allocateVirtual(device, DataType.FLOAT32, 10),
+                CudaBuffer.allocatePinned(device, DataType.FLOAT32, 10),
+                CudaBuffer.register(device, arena.allocate(4096, 4096), DataType.FLOAT32),
+                CudaBuffer.external(device, old.pointer(), DataType.FLOAT32, 10),
+                old.slice(1, 2));
         int generation = device.generation();
         device.rebuild();
         assertThat(device.generation()).isEqualTo(generation + 1);
@@ -116,6 +125,15 @@ class DeviceTest {
                 .isInstanceOf(StaleException.class)
                 .hasMessageContaining("generation " + generation)
                 .hasMessageContaining("make it anew");
+        for (CudaBuffer each : others) {
+            assertThatThrownBy(() -> each.copyTo(new float[(int) each.count()]))
+                    .as("%s", each.kind())
+                    .isInstanceOf(StaleException.class);
+            each.close();
+        }
+        arena.close();
+        assertThatThrownBy(event::synchronise).isInstanceOf(StaleException.class);
+        event.close();
         assertThatThrownBy(stream::synchronise).isInstanceOf(StaleException.class);
         assertThatThrownBy(() -> world.communicator(0).barrier()).isInstanceOf(StaleException.class);
         old.close();

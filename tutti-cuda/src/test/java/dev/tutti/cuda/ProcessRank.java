@@ -16,10 +16,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One rank of a world of processes on one device, started by {@link ProcessesTest} or by hand with {@code TUTTI_RANK},
- * {@code TUTTI_SIZE} and {@code TUTTI_JOB}: {@code ProcessRank all|brief|late|stuck|kill|leak|graph|mismatch|cross}.
+ * {@code TUTTI_SIZE} and {@code TUTTI_JOB}: {@code ProcessRank all|brief|late|stuck|kill|leak|graph|mismatch|cross|again}.
  */
 public final class ProcessRank {
     private static final int[] COUNTS = {0, 1, 5, 1024, 33_333};
@@ -59,6 +60,7 @@ public final class ProcessRank {
             case "graph" -> graph(device, host);
             case "mismatch" -> mismatch(device, host);
             case "cross" -> cross(device, host);
+            case "again" -> again(device, host);
             case "brief" -> brief(device, host);
             default -> throw new IllegalArgumentException("no mode " + mode);
         }
@@ -68,9 +70,14 @@ public final class ProcessRank {
         return CudaWorld.open(device, host, Duration.ofSeconds(20), null);
     }
 
-    /** Every collective, on memory of every kind, plain, prepared, in groups and with delays on the device. */
+    /** The path that is best. */
     static void all(CudaDevice device, Communicator host) {
-        try (CudaWorld world = open(device, host)) {
+        all(device, host, null);
+    }
+
+    /** Every collective, on memory of every kind, plain, prepared, in groups and with delays on the device. */
+    static void all(CudaDevice device, Communicator host, @Nullable CudaPath path) {
+        try (CudaWorld world = CudaWorld.open(device, host, Duration.ofSeconds(20), path)) {
             CudaCommunicator comm = world.communicator();
             Map<String, Cases.Allocator> allocators = Map.of(
                     "communicator",
@@ -340,6 +347,37 @@ public final class ProcessRank {
                     calls.forEach(CudaPrepared::run);
                 }
                 expect(TuttiException.class, () -> calls.get(comm.rank() % 2).run());
+            }
+        }
+        works(device);
+    }
+
+    /** Some run a prepared call again, the others make the same call anew: those wait on the host, these on the device. */
+    private static void again(CudaDevice device, Communicator host) {
+        for (boolean ahead : new boolean[] {false, true}) {
+            try (CudaWorld world = open(device, host)) {
+                CudaCommunicator comm = world.communicator();
+                if (world.path() != CudaPath.DEVICE) {
+                    System.out.println("skipped: path " + world.path() + " tells with every call");
+                    return;
+                }
+                try (CudaBuffer x = comm.allocate(DataType.FLOAT32, 1000)) {
+                    CudaCall call = CudaCall.allReduce(x, x, ReduceOp.SUM);
+                    CudaPrepared prepared = comm.prepare(call);
+                    for (int i = 0; i < 10; i++) {
+                        prepared.run();
+                    }
+                    if (comm.rank() % 2 == 0) {
+                        expect(MismatchException.class, () -> {
+                            for (int i = 0; ahead && i < 20; i++) {
+                                prepared.start();
+                            }
+                            prepared.run();
+                        });
+                    } else {
+                        expect(MismatchException.class, () -> comm.start(call).await());
+                    }
+                }
             }
         }
         works(device);

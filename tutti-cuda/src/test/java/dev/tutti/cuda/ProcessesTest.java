@@ -26,10 +26,24 @@ class ProcessesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"2, ''", "4, ''", "2, host", "2, staged", "3, staged"})
+    @CsvSource({"HOST", "STAGED"})
+    void shouldWorkBetweenThreadsOnAPathThatIsAskedFor(CudaPath path) {
+        CudaDevice device = Gpu.device();
+        World.local(3).run(host -> ProcessRank.all(device, host, path));
+    }
+
+    /** With peers the device is its own peer: the kernels, fences and checks of ranks on several devices. */
+    @ParameterizedTest
+    @CsvSource({"2, ''", "4, ''", "2, host", "2, staged", "3, staged", "2, peers", "4, peers"})
     void shouldWorkBetweenProcesses(int ranks, String path, @TempDir Path folder) throws Exception {
         Gpu.device();
-        run(ranks, path, folder, "all", "mismatch", "cross", "graph", "late");
+        run(ranks, path, folder, "all", "mismatch", "cross", "again", "graph", "late");
+    }
+
+    @Test
+    void shouldEndKernelsThatWaitForWhoCannotCome(@TempDir Path folder) throws Exception {
+        Gpu.device();
+        run(2, "", folder, "stuck");
     }
 
     @Test
@@ -62,7 +76,9 @@ class ProcessesTest {
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 System.getProperty("java.class.path")));
-        if (!path.isEmpty()) {
+        if (path.equals("peers")) {
+            command.add("-D" + Introduction.PEERS + "=true");
+        } else if (!path.isEmpty()) {
             command.add("-D" + Introduction.PATH + "=" + path);
         }
         command.add(ProcessRank.class.getName());
