@@ -3,6 +3,7 @@ package dev.tutti;
 import dev.tutti.algorithm.Algorithms;
 import dev.tutti.bootstrap.Bootstrap;
 import dev.tutti.bootstrap.Job;
+import dev.tutti.posix.Limits;
 import dev.tutti.spi.Transport;
 import dev.tutti.transport.Selector;
 import dev.tutti.transport.local.LocalTransport;
@@ -35,6 +36,8 @@ public final class Joining {
             Config.Key.SCRATCH,
             Config.Key.PACKETS,
             Config.Key.FIRST_LAUNCH);
+
+    private static final int SPARE_DESCRIPTORS = 16;
 
     private static final AtomicInteger WORLDS = new AtomicInteger();
 
@@ -117,19 +120,42 @@ public final class Joining {
             Rehearsal.await(() -> false);
             return new World(ranks, name, config, new LocalTransport(ranks), Peers.none(ranks), cores);
         }
+        int number = WORLDS.getAndIncrement();
+        Duration timeout = config.duration(Config.Key.JOIN_TIMEOUT);
+        try {
+            requireDescriptors();
+        } catch (TuttiException tooFew) {
+            Bootstrap.decline(job, number, tooFew, timeout);
+            throw tooFew;
+        }
         // Beside the meeting and not before it: whoever rehearses is nobody's peer yet, and does not notice one's end.
         Rehearsal.begin(job.processes() > cores);
         Map<String, String> same = new TreeMap<>();
         SAME_EVERYWHERE.forEach(key -> same.put(key.variable(), config.text(key)));
-        Duration timeout = config.duration(Config.Key.JOIN_TIMEOUT);
         Map<String, String> facts = Map.of("cores", "" + cores);
-        try (Bootstrap joined = Bootstrap.join(job, WORLDS.getAndIncrement(), ranks, same, facts, timeout)) {
+        try (Bootstrap joined = Bootstrap.join(job, number, ranks, same, facts, timeout)) {
             try {
                 return join(joined, timeout);
             } catch (RuntimeException | Error failed) {
                 joined.giveUp(failed);
                 throw failed;
             }
+        }
+    }
+
+    /** Asked before the first is opened: a JVM that has run out of them cannot even load what it would say so with. */
+    private void requireDescriptors() {
+        long free = new Limits().freeDescriptors();
+        // For every other process its memory and its end; for each rank its own memory; and some for the meeting and
+        // the JVM.
+        long needed = 2L * (job.processes() - 1) + ranks + SPARE_DESCRIPTORS;
+        if (free < needed) {
+            throw new TuttiException(
+                    TuttiException.Category.BROKEN,
+                    "process " + job.process() + " cannot share memory: it may open " + Math.max(0, free)
+                            + " more files, and a world of " + job.processes() + " processes needs " + needed
+                            + "; raise the limit of open files (ulimit -n)",
+                    null);
         }
     }
 

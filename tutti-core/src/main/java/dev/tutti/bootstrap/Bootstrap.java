@@ -65,13 +65,27 @@ public final class Bootstrap implements AutoCloseable {
                     ranks,
                     compared,
                     new TreeMap<>(facts));
-            rendezvous.put("card/" + job.process(), own.encode());
+            try {
+                rendezvous.put("card/" + job.process(), own.encode());
+            } catch (TuttiException failed) {
+                giveUp(rendezvous, job, failed);
+                throw failed;
+            }
             List<Card> cards = collect(job, rendezvous, ranks, deadline, timeout);
             cards.forEach(card -> requireFitting(own, card));
             return new Bootstrap(job, rendezvous, cards);
         } catch (RuntimeException failed) {
             rendezvous.close();
             throw failed;
+        }
+    }
+
+    /** Comes only to say that this process will not take part, and why. */
+    public static void decline(Job job, int world, Throwable cause, Duration timeout) {
+        try (Rendezvous rendezvous = open(job, world, ProcessId.self(), System.nanoTime() + timeout.toNanos())) {
+            giveUp(rendezvous, job, cause);
+        } catch (TuttiException unreachable) {
+            // They will find out when their time is over.
         }
     }
 
@@ -167,8 +181,10 @@ public final class Bootstrap implements AutoCloseable {
 
     /** What those who wait throw when a process has given up. */
     static PeerFailedException gaveUp(String process, byte[] why) {
-        return new PeerFailedException(
-                "process " + process + " could not join: " + new String(why, StandardCharsets.UTF_8), null);
+        String text = why.length == 0
+                ? "no room is left to say why where the ranks meet; set XDG_RUNTIME_DIR to a folder of yours that has some"
+                : new String(why, StandardCharsets.UTF_8);
+        return new PeerFailedException("process " + process + " could not join: " + text, null);
     }
 
     private static TuttiException refuse(String why) {
@@ -202,11 +218,19 @@ public final class Bootstrap implements AutoCloseable {
 
     /** Tells those who still wait that this process will not be there, and why. */
     public void giveUp(Throwable cause) {
-        try {
-            byte[] why = String.valueOf(cause.getMessage()).getBytes(StandardCharsets.UTF_8);
-            rendezvous.put(GAVE_UP + job.process(), Arrays.copyOf(why, Math.min(why.length, MOST_TEXT_BYTES)));
-        } catch (TuttiException gone) {
-            // Nobody waits.
+        giveUp(rendezvous, job, cause);
+    }
+
+    private static void giveUp(Rendezvous rendezvous, Job job, Throwable cause) {
+        byte[] why = String.valueOf(cause.getMessage()).getBytes(StandardCharsets.UTF_8);
+        // The name alone needs no room, should that be the reason.
+        for (int most : new int[] {MOST_TEXT_BYTES, 0}) {
+            try {
+                rendezvous.put(GAVE_UP + job.process(), Arrays.copyOf(why, Math.min(why.length, most)));
+                return;
+            } catch (TuttiException failed) {
+                // Once more with less, or nobody waits.
+            }
         }
     }
 

@@ -46,8 +46,7 @@ final class FileRendezvous implements Rendezvous {
         try {
             folder.enter(member, self);
         } catch (IOException unwritable) {
-            throw new TuttiException(
-                    TuttiException.Category.USAGE, "cannot meet in " + path + ": " + unwritable, unwritable);
+            throw PrivateFolder.cannotMeet(path, unwritable);
         }
         return new FileRendezvous(folder, member);
     }
@@ -58,16 +57,18 @@ final class FileRendezvous implements Rendezvous {
         Path file = file(key);
         try {
             Path written = folder.path().resolve(".note-" + member + "-" + notes.incrementAndGet());
-            Files.write(written, value);
             try {
+                Files.write(written, value);
                 Files.createLink(file, written);
             } finally {
-                Files.delete(written);
+                Files.deleteIfExists(written);
             }
         } catch (FileAlreadyExistsException there) {
             requireSame(key, file, value);
         } catch (IOException unwritable) {
-            throw broken("cannot put " + key, unwritable);
+            throw Files.isDirectory(folder.path())
+                    ? PrivateFolder.cannotMeet(folder.path(), unwritable)
+                    : broken("cannot put " + key, unwritable);
         }
     }
 
@@ -153,7 +154,7 @@ final class FileRendezvous implements Rendezvous {
     }
 
     private Path file(String key) {
-        return folder.path().resolve("key." + key.replace('/', '+'));
+        return folder.note(key);
     }
 
     private TuttiException broken(String what, IOException cause) {

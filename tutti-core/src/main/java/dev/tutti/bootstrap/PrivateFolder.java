@@ -53,6 +53,8 @@ public final class PrivateFolder {
     static final String MEMBER = "member.";
     static final String LEFT = "left.";
     static final String ENDED = "ended.";
+    private static final String NOTE = "key.";
+    private static final String GAVE_UP = Bootstrap.GAVE_UP.replace('/', '+');
     private static final Duration EMPTY_FOR = Duration.ofMinutes(1);
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
     private static final FileAttribute<?> OWNER_ONLY_ATTRIBUTE = PosixFilePermissions.asFileAttribute(OWNER_ONLY);
@@ -72,6 +74,9 @@ public final class PrivateFolder {
         List<String> refusals = new ArrayList<>();
         for (Path candidate : candidates(runtimeFolder)) {
             try {
+                if (!Files.isWritable(parentOf(candidate))) {
+                    throw new IOException("not writable, or not there");
+                }
                 return makeOrCheck(candidate);
             } catch (IOException | TuttiException refused) {
                 refusals.add(candidate + ": " + refused.getMessage());
@@ -87,13 +92,11 @@ public final class PrivateFolder {
     private static List<Path> candidates(@Nullable Path runtimeFolder) {
         long uid = userId();
         List<Path> all = new ArrayList<>();
-        if (runtimeFolder != null && Files.isWritable(runtimeFolder)) {
+        if (runtimeFolder != null) {
             all.add(runtimeFolder.resolve("tutti"));
         }
         for (Path shared : List.of(Path.of("/dev/shm"), Path.of(System.getProperty("java.io.tmpdir")))) {
-            if (Files.isWritable(shared)) {
-                all.add(shared.resolve("tutti-" + uid));
-            }
+            all.add(shared.resolve("tutti-" + uid));
         }
         return all;
     }
@@ -171,7 +174,7 @@ public final class PrivateFolder {
                 Files.writeString(folder.resolve(MEMBER + "launcher"), owner.toString());
                 return folder;
             } catch (IOException unwritable) {
-                throw new UncheckedIOException(unwritable);
+                throw cannotMeet(user.path, unwritable);
             }
         });
     }
@@ -182,23 +185,38 @@ public final class PrivateFolder {
             try {
                 sweep();
                 PrivateFolder job = makeOrCheck(path.resolve(digest(id)));
-                job.enter(process, self);
-                return job;
+                try {
+                    job.enter(process, self);
+                    return job;
+                } catch (IOException unwritable) {
+                    job.stayOutside(process);
+                    throw unwritable;
+                }
             } catch (IOException unwritable) {
-                throw new TuttiException(
-                        TuttiException.Category.USAGE, "cannot meet in " + path + ": " + unwritable, unwritable);
+                throw cannotMeet(path, unwritable);
             }
         });
     }
 
+    static TuttiException cannotMeet(Path where, IOException why) {
+        return new TuttiException(
+                TuttiException.Category.USAGE,
+                "cannot meet in " + where + ": " + why + "; it must be writable and have some room left, else set"
+                        + " XDG_RUNTIME_DIR to another folder of yours",
+                why);
+    }
+
     void enter(String process, ProcessId self) throws IOException {
         Path card = path.resolve(MEMBER + process);
+        Path written = path.resolve(".member-" + self.pid() + "-" + process);
         try {
             // The name appears with its contents: a file without would be taken for a process that cannot be watched.
-            Path written = path.resolve(".member-" + self.pid() + "-" + process);
-            Files.writeString(written, self.toString());
-            Files.createLink(card, written);
-            Files.delete(written);
+            try {
+                Files.writeString(written, self.toString());
+                Files.createLink(card, written);
+            } finally {
+                Files.deleteIfExists(written);
+            }
         } catch (FileAlreadyExistsException taken) {
             throw new TuttiException(
                     TuttiException.Category.USAGE,
@@ -208,15 +226,50 @@ public final class PrivateFolder {
         }
     }
 
+    /** Tells those inside that a process could not enter; with a name alone, as there may be room for no more. Held: the lock. */
+    private void stayOutside(String process) throws IOException {
+        if (nobodyIsInside()) {
+            delete(path);
+        } else {
+            Files.createFile(note(Bootstrap.GAVE_UP + process));
+        }
+    }
+
+    /** Where a note is. */
+    Path note(String key) {
+        return path.resolve(NOTE + key.replace('/', '+'));
+    }
+
     /** Says that a process needs the folder no more, and removes it if nobody does. */
     void leave(String process) {
         try {
             Files.createFile(path.resolve(LEFT + process));
-            if (members(MEMBER, path).stream().allMatch(this::hasLeftOrDied)) {
-                remove(path);
+            if (nobodyIsInside()) {
+                // The notes first, as the lock needs some room; but not those for whoever comes just now.
+                for (String key : names(NOTE, path)) {
+                    if (!key.startsWith(GAVE_UP)) {
+                        Files.deleteIfExists(path.resolve(NOTE + key));
+                    }
+                }
+                new PrivateFolder(parentOf(path)).locked(() -> {
+                    if (nobodyIsInside()) {
+                        delete(path);
+                    }
+                    return path;
+                });
             }
         } catch (IOException gone) {
             // Somebody has removed it already.
+        } catch (TuttiException noRoom) {
+            // The next job removes it.
+        }
+    }
+
+    private boolean nobodyIsInside() {
+        try {
+            return names(MEMBER, path).stream().allMatch(this::hasLeftOrDied);
+        } catch (IOException gone) {
+            return false;
         }
     }
 
@@ -234,12 +287,12 @@ public final class PrivateFolder {
      */
     List<String> died(String world) {
         try {
-            List<String> all = new ArrayList<>(members(MEMBER, path).stream()
+            List<String> all = new ArrayList<>(names(MEMBER, path).stream()
                     .filter(member -> processOf(path.resolve(MEMBER + member))
                             .filter(each -> !each.isAlive())
                             .isPresent())
                     .toList());
-            members(ENDED, path).forEach(process -> all.add(world + process));
+            names(ENDED, path).forEach(process -> all.add(world + process));
             // Looked at last: whoever leaves does so before it ends.
             return all.stream()
                     .distinct()
@@ -263,7 +316,7 @@ public final class PrivateFolder {
 
     private static boolean isStale(Path job) {
         try {
-            List<String> members = members(MEMBER, job);
+            List<String> members = names(MEMBER, job);
             if (members.isEmpty()) {
                 FileTime changed = Files.getLastModifiedTime(job);
                 return changed.toInstant().isBefore(Instant.now().minus(EMPTY_FOR));
@@ -285,7 +338,7 @@ public final class PrivateFolder {
         }
     }
 
-    private static List<String> members(String prefix, Path job) throws IOException {
+    private static List<String> names(String prefix, Path job) throws IOException {
         List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(job, prefix + "*")) {
             files.forEach(file -> names.add(file.getFileName().toString().substring(prefix.length())));
@@ -302,7 +355,7 @@ public final class PrivateFolder {
     }
 
     private static Path parentOf(Path job) {
-        return Objects.requireNonNull(job.getParent(), "a job's folder is in a user's");
+        return Objects.requireNonNull(job.getParent(), "a folder of ours is in another");
     }
 
     private static void delete(Path job) {
@@ -318,7 +371,8 @@ public final class PrivateFolder {
 
     /**
      * Runs with the lock of this user's folder held, and removes the folder if it is empty then. So whoever gets the lock may find
-     * that its file has been removed meanwhile; that is noticed by leaving a word in it and looking for it by name.
+     * that its file has been removed meanwhile; that is noticed by leaving a word in it and looking for it by name. What is opened to
+     * look stays open: a process that closes any descriptor of a file loses its locks on it.
      */
     private <T> T locked(Supplier<T> action) {
         Path file = path.resolve("lock");
@@ -330,22 +384,31 @@ public final class PrivateFolder {
                     makeOrCheck(path);
                     try (FileChannel channel =
                                     FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                            FileLock held = channel.lock()) {
+                            FileLock held = channel.lock();
+                            FileChannel byName = FileChannel.open(file, StandardOpenOption.READ)) {
                         channel.truncate(0);
                         channel.write(ByteBuffer.wrap(word));
-                        if (held.isValid() && Arrays.equals(word, Files.readAllBytes(file))) {
-                            T result = action.get();
-                            removeIfEmpty(file);
-                            return result;
+                        if (held.isValid() && Arrays.equals(word, read(byName, word.length))) {
+                            try {
+                                return action.get();
+                            } finally {
+                                removeIfEmpty(file);
+                            }
                         }
                     }
                 } catch (NoSuchFileException removed) {
                     // Again, with a new one.
                 } catch (IOException unwritable) {
-                    throw new UncheckedIOException("cannot lock " + file, unwritable);
+                    throw cannotMeet(path, unwritable);
                 }
             }
         }
+    }
+
+    private static byte[] read(FileChannel channel, int most) throws IOException {
+        ByteBuffer read = ByteBuffer.allocate(most);
+        channel.read(read, 0);
+        return Arrays.copyOf(read.array(), read.position());
     }
 
     private void removeIfEmpty(Path lock) throws IOException {

@@ -205,6 +205,51 @@ class RendezvousTest {
     }
 
     @Test
+    void shouldNameProcessZeroWhenItIsKilledWhileOthersWaitAtIt() throws Exception {
+        int port = freePort();
+        Process zero = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Zero.class.getName(),
+                        "" + port)
+                .start();
+        Place.Server place = new Place.Server("127.0.0.1", port, Zero.SECRET);
+        try (Rendezvous one = TcpRendezvous.join(place, "job", 0, 1, 3, in(Duration.ofSeconds(40)));
+                Rendezvous two = TcpRendezvous.join(place, "job", 0, 2, 3, in(Duration.ofSeconds(40)))) {
+            one.await("here/0", in(Duration.ofSeconds(40)));
+            List<Future<byte[]>> waiting = Stream.of(one, two)
+                    .map(each -> threads.submit(() -> each.await("card/0", in(Duration.ofSeconds(40)))))
+                    .toList();
+            zero.destroyForcibly();
+            assertThat(waiting)
+                    .allSatisfy(each -> assertThatThrownBy(each::get)
+                            .cause()
+                            .isInstanceOf(PeerFailedException.class)
+                            .hasMessageStartingWith("process 0, which keeps the rendezvous at 127.0.0.1:" + port));
+            assertThatThrownBy(() -> two.put("card/2", bytes("late")))
+                    .isInstanceOf(PeerFailedException.class)
+                    .hasMessageContaining("process 0");
+        } finally {
+            zero.destroyForcibly();
+        }
+    }
+
+    /** Process 0 of three: says that it is here, and waits for ever. */
+    static final class Zero {
+        static final Secret SECRET = Secret.of(new byte[Secret.BYTES]);
+
+        private Zero() {}
+
+        public static void main(String[] arguments) {
+            Place.Server place = new Place.Server("127.0.0.1", Integer.parseInt(arguments[0]), SECRET);
+            Rendezvous rendezvous = TcpRendezvous.join(place, "job", 0, 0, 3, in(Duration.ofSeconds(40)));
+            rendezvous.put("here/0", bytes("yes"));
+            rendezvous.await("never", in(Duration.ofSeconds(40)));
+        }
+    }
+
+    @Test
     void shouldRefuseBothSidesWhenTheSecretOrTheJobDiffers() throws Exception {
         int port = freePort();
         try (RendezvousServer server = server(port, "job", 2)) {

@@ -1,6 +1,7 @@
 package dev.tutti.transport.shm;
 
 import dev.tutti.TuttiException;
+import dev.tutti.posix.Limits;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -143,12 +144,6 @@ final class MemoryBudget {
 
     /** The longest file that this process may make; a longer one would be refused by a signal. */
     long longestFile() {
-        for (String line : lines(proc.resolve("self/limits"))) {
-            if (line.startsWith("Max file size")) {
-                String soft = line.substring("Max file size".length()).strip().split(" +", 2)[0];
-                return soft.equals("unlimited") ? UNLIMITED : Long.parseLong(soft);
-            }
-        }
-        return UNLIMITED;
+        return new Limits(proc).fileBytes();
     }
 }

@@ -5,6 +5,7 @@ import dev.tutti.memory.Memory;
 import dev.tutti.posix.PosixException;
 import dev.tutti.posix.SharedMemory;
 import dev.tutti.spi.RegionLayout;
+import java.io.UncheckedIOException;
 import java.security.SecureRandom;
 
 /** The region of a rank of this process: here pieces are carved from it, and taken back. */
@@ -39,6 +40,13 @@ final class OwnRegion extends Region {
             throw new TuttiException(
                     TuttiException.Category.BROKEN,
                     "rank " + rank + " cannot share memory: " + thrown.getMessage() + remedy(thrown.errno()),
+                    thrown);
+        } catch (UncheckedIOException thrown) {
+            throw new TuttiException(
+                    TuttiException.Category.BROKEN,
+                    "rank " + rank + " cannot share memory by a file, and there is no memfd ("
+                            + SharedMemory.unavailabilityCause() + "): " + thrown.getMessage()
+                            + "; set -Djava.io.tmpdir to a folder that has room",
                     thrown);
         }
         Card card = Card.of(rank, new SecureRandom().nextLong(), file ? "file" : "memfd", backing);
