@@ -125,8 +125,15 @@ DEVICE void spread(const Part& part, const Spread& args, u32 row) {
   spread_words<u8>(part, args, block, 0, block.bytes);
 }
 
+#if APART
+DEVICE void fetch_block(const Spread& args, const Cell& cell) {
+  // One block that all get is in the cache already, if it is small enough to matter.
+  if (args.blocks > 1 && !args.blockTable) fetch_ahead(cell.part, args.block[cell.row].from, args.block[cell.row].bytes);
+}
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS, 2) copy_spread(const GRID_CONSTANT Spread args) {
-  ARRIVE(args)
+  ARRIVE_FETCHING(args, cell, fetch_block(args, cell))
   EACH_CELL(args, cell) spread(cell.part, args, cell.row);
   LEAVE(args)
 }
