@@ -17,6 +17,9 @@ import java.util.concurrent.TimeUnit;
  * process makes one object of it and calls {@link Program#run}, and what its ranks say comes back.
  */
 public final class ProcessWorld {
+    /** A system property: how much heap each process gets. */
+    public static final String HEAP = "tutti.test.heap";
+
     /** What every process does. */
     public interface Program {
         /**
@@ -61,7 +64,7 @@ public final class ProcessWorld {
                 List<String> command = new ArrayList<>(List.of(
                         ProcessHandle.current().info().command().orElseThrow(),
                         "-ea",
-                        "-Xmx512m",
+                        "-Xmx" + System.getProperty(HEAP, "512m"),
                         "-XX:+UseSerialGC",
                         "--add-modules",
                         "jdk.incubator.vector",
