@@ -9,8 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What somebody would write by hand for two ranks of one process, with the protocols that Tutti uses and nothing else: no
- * lock, no checks, no plan, no signature, no deadline. The floor for {@link OverheadBench}.
+ * What somebody would write by hand for two ranks of one process, with the protocols that Tutti uses and nothing else: what ranks
+ * must agree on travels before the packets and beside the counter, and is compared; but no lock, no checks of arguments, no plan, no
+ * board, no deadline. The floor for {@link OverheadBench}.
  */
 final class HandWritten {
     private static final int SLOT = 64 << 10;
@@ -25,6 +26,7 @@ final class HandWritten {
     private final boolean first;
     private final long[] sources = new long[2];
     private int launch;
+    private int history;
 
     private HandWritten(MemorySegment own, MemorySegment peer, boolean first) {
         this.ownCounter = own.address();
@@ -42,16 +44,35 @@ final class HandWritten {
         return new HandWritten[] {new HandWritten(a, b, true), new HandWritten(b, a, false)};
     }
 
+    /** Launch number and a digest of all calls so far: what both ranks must agree on. */
+    private long signed(int digest) {
+        history = (history ^ digest) * 0x9E3779B1;
+        return (long) launch << 32 | (history & 0xFFFFFFFFL);
+    }
+
+    private static void requireAgreement(long theirs, long ours) {
+        if (theirs != ours) {
+            throw new IllegalStateException("ranks disagree");
+        }
+    }
+
     /** One-shot exchange of packets, up to 256 bytes of float32. */
     void packets(long address, int bytes) {
         int flag = ++launch;
-        long half = (flag & 1) << 11;
+        long half = 8 + ((flag & 1) << 11);
         long high = (long) flag << 32;
         int words = bytes >> 2;
+        long signed = signed(bytes);
+        Memory.putLongRelease(peerPackets + half - 8, signed);
         for (int i = 0; i < words; i++) {
             long data = Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, address + 4L * i) & 0xFFFFFFFFL;
             Memory.putLongRelease(peerPackets + half + 8L * i, high | data);
         }
+        long theirs;
+        do {
+            theirs = Memory.getLongAcquire(ownPackets + half - 8);
+        } while ((int) (theirs >>> 32) != flag);
+        requireAgreement(theirs, signed);
         for (int i = 0; i < words; i++) {
             long word;
             do {
@@ -67,20 +88,24 @@ final class HandWritten {
         int number = ++launch;
         long half = (number & 1) * (long) SLOT;
         Memory.copy(address, peerSlots + half, bytes);
-        Memory.putLongRelease(peerCounter, number);
-        while ((int) Memory.getLongAcquire(ownCounter) - number < 0) {
-            Thread.onSpinWait();
-        }
+        meet(number, bytes);
         sources[first ? 0 : 1] = address;
         sources[first ? 1 : 0] = ownSlots + half;
         Kernels.reduce(KERNEL, sources, 0, 2, 0, address, bytes >> 2, 0, -1);
     }
 
     void barrier() {
-        int number = ++launch;
+        meet(++launch, 0);
+    }
+
+    private void meet(int number, int digest) {
+        long place = 8 + ((number & 1) << 3);
+        long signed = signed(digest);
+        Memory.putLong(peerCounter + place, signed);
         Memory.putLongRelease(peerCounter, number);
         while ((int) Memory.getLongAcquire(ownCounter) - number < 0) {
             Thread.onSpinWait();
         }
+        requireAgreement(Memory.getLong(ownCounter + place), signed);
     }
 }
