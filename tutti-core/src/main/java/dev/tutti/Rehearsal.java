@@ -21,6 +21,12 @@ final class Rehearsal {
 
     private static final int MOST_REHEARSED = 32;
 
+    /** How long the compilers may take when all is played: a world and its first call shall take less than a second. */
+    private static final long MOST_NANOS = 300_000_000;
+
+    /** They are done when the process has used less than half a core for so long. */
+    private static final long CALM_NANOS = 20_000_000;
+
     private static @Nullable Thread thread;
 
     private Rehearsal() {}
@@ -65,6 +71,33 @@ final class Rehearsal {
         } finally {
             Kernels.countUse(true);
         }
+        if (!crowded) {
+            awaitCompilers();
+        }
+    }
+
+    /** Who calls while the compilers are at what the rehearsal has left them shares a core with them. */
+    private static void awaitCompilers() {
+        long start = System.nanoTime();
+        long before = cpuNanos();
+        long now = start;
+        boolean busy = true;
+        while (busy && now - start < MOST_NANOS) {
+            LockSupport.parkNanos(CALM_NANOS);
+            long after = cpuNanos();
+            long then = now;
+            now = System.nanoTime();
+            busy = after - before > (now - then) / 2;
+            before = after;
+        }
+    }
+
+    private static long cpuNanos() {
+        return ProcessHandle.current()
+                .info()
+                .totalCpuDuration()
+                .orElse(Duration.ZERO)
+                .toNanos();
     }
 
     private static Boolean play(Communicator comm, boolean everyKind) {

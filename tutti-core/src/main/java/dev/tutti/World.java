@@ -317,8 +317,8 @@ public final class World implements AutoCloseable {
          * @return the world; {@link World#communicator} gives each rank's part
          */
         public World open() {
-            Rehearsal.await(() -> false);
             Algorithms.requireKnown(config.text(Config.Key.ALGO), config.text(Config.Key.PROTO));
+            Rehearsal.await(() -> false);
             int cores = Runtime.getRuntime().availableProcessors();
             return new World(ranks, name, config, new LocalTransport(ranks), Peers.none(ranks), cores);
         }

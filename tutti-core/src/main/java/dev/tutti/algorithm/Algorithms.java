@@ -41,6 +41,9 @@ public final class Algorithms {
      * @param protocol a protocol, or empty for any
      */
     public static void requireKnown(String name, String protocol) {
+        if (name.isEmpty() && protocol.isEmpty()) {
+            return;
+        }
         boolean known = ALL.values().stream()
                 .flatMap(List::stream)
                 .anyMatch(each -> (name.isEmpty() || each.name().equals(name))
