@@ -125,8 +125,8 @@ public final class Algorithms {
             return c.packetSteps(n, 1) + c.shared(n, work);
         });
         family.reading("one-shot-read", AllPairsRead::oneShotAllReduce, (n, b, c) -> {
-            double work = c.work(4, 3.0 * (n - 1) + 1, b, (n + 1.0) * b);
-            return c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
+            double work = c.work(4, c.metLines(n, b), b, (n + 1.0) * b);
+            return c.met(n, b, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("two-shot", SIMPLE, AllPairs::twoShotAllReduce, (n, b, c) -> {
             double work = c.work(2 * n + 3, 8.0 * (n - 1), 3.0 * (n - 1) / n * b, (n + 1.0) / n * b);
@@ -280,8 +280,8 @@ public final class Algorithms {
             return c.packetSteps(n, 1) + c.shared(n, work);
         });
         family.reading("one-shot-read", AllPairsRead::oneShotAllGather, (n, b, c) -> {
-            double work = c.work(n + 3, 3.0 * (n - 1) + 1, (n + 1.0) * b, 0);
-            return c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
+            double work = c.work(n + 3, c.metLines(n, b), (n + 1.0) * b, 0);
+            return c.met(n, b, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("ring", SIMPLE, Ring::allGather, (n, b, c) -> {
             double work = c.work(3.0 * (n - 1) + 1, 4.0 * (n - 1), (2.0 * n - 1) * b, 0);
@@ -311,6 +311,10 @@ public final class Algorithms {
         family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotReduceScatter, (n, b, c) -> {
             double work = c.packetWork(n, 2.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
             return c.packetSteps(n, 1) + c.shared(n, work);
+        });
+        family.reading("one-shot-read", AllPairsRead::oneShotReduceScatter, (n, b, c) -> {
+            double work = c.work(n + 3, c.metLines(n, n * b) + n - 1, (n - 1.0) * b, (n + 1.0) * b);
+            return c.met(n, n * b, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.anyOrder("ring", Ring::reduceScatter, (n, b, c) -> {
             double work = c.work(3.0 * (n - 1) + 1, 4.0 * (n - 1), b, 3.0 * (n - 1) * b);
@@ -391,6 +395,10 @@ public final class Algorithms {
         family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllToAll, (n, b, c) -> {
             double work = c.packetWork(2 * n, 2.0 * (n - 1), (n - 1.0) * b, 0);
             return c.packetSteps(n, 1) + c.shared(n, work);
+        });
+        family.reading("one-shot-read", AllPairsRead::oneShotAllToAll, (n, b, c) -> {
+            double work = c.work(2 * n + 2, c.metLines(n, n * b) + n - 1, (2.0 * n - 1) * b, 0);
+            return c.met(n, n * b, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("pairwise", SIMPLE, Pairwise::allToAll, (n, b, c) -> {
             double work = c.work(4.0 * (n - 1) + 1, 4.0 * (n - 1), (2.0 * n - 1) * b, 0);

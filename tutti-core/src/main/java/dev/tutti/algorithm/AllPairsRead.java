@@ -141,6 +141,59 @@ final class AllPairsRead {
     }
 
     /**
+     * Reduce-scatter in one step: everybody shows its blocks and folds its own of everybody's.
+     *
+     * <pre>
+     *   rank 0        x0 x0 ◄─┐
+     *   rank 1   x1      x1 ◄─┼─ rank r folds block r from where they lie
+     *   rank 2   x2 x2      ◄─┘
+     * </pre>
+     *
+     * Cost: 1 step, (n-1)·S copied, n·S folded.
+     */
+    static void oneShotReduceScatter(RankBuilder me) {
+        int[] channels = channels(me, me.peers());
+        Lane lane = me.scratchSlots(me.size()).lane();
+        for (int peer : me.peers()) {
+            lane.copy(me.input(peer), me.scratch(peer, me.input(peer)));
+        }
+        if (me.size() > 1) {
+            lane.signal(channels).await(channels);
+        }
+        Chunk own = me.input(me.rank());
+        lane.finishReduce(inOrder(me, me.size(), own, peer -> me.scratchOf(peer, me.rank(), own)), me.output(0));
+    }
+
+    /**
+     * All-to-all in one step: everybody shows its blocks and takes its own of everybody's.
+     *
+     * <pre>
+     *   rank 0        x1 x2 ◄─┐
+     *   rank 1   y0      y2 ◄─┼─ rank r copies block r from where they lie
+     *   rank 2   z0 z1      ◄─┘
+     * </pre>
+     *
+     * Cost: 1 step, 2·n·S copied.
+     */
+    static void oneShotAllToAll(RankBuilder me) {
+        int[] channels = channels(me, me.peers());
+        Lane lane = me.scratchSlots(me.size()).lane();
+        for (int peer : me.peers()) {
+            lane.copy(me.input(peer), me.scratch(peer, me.input(peer)));
+        }
+        if (me.size() > 1) {
+            lane.signal(channels);
+        }
+        lane.copy(me.input(me.rank()), me.output(me.rank()));
+        if (me.size() > 1) {
+            lane.await(channels);
+        }
+        for (int peer : me.peers()) {
+            lane.copy(me.scratchOf(peer, me.rank(), me.output(peer)), me.output(peer));
+        }
+    }
+
+    /**
      * Scan in one step: everybody writes its part once and folds those of the ranks up to itself.
      *
      * <pre>

@@ -1,5 +1,7 @@
 package dev.tutti.algorithm;
 
+import dev.tutti.spi.RegionLayout;
+
 /**
  * What the elementary steps cost, in nanoseconds. Rank 0's table is everybody's, so that all ranks choose alike.
  *
@@ -36,8 +38,6 @@ public record Constants(
     private static final double YIELDING_SIGNAL_NANOS = 1_200;
     private static final double YIELDING_PACKET_NANOS = 1_150;
     private static final long CHUNK_BYTES = 256 << 10;
-    private static final long SPINNING_POSTED_BYTES = 8 << 10;
-    private static final long YIELDING_POSTED_BYTES = 256 << 10;
 
     /** From a post to the moment when its reader goes on, if it is behind anyway. */
     private static final double POST_NANOS = 30;
@@ -78,7 +78,7 @@ public record Constants(
                 0.03,
                 3.6,
                 CHUNK_BYTES,
-                spins ? SPINNING_POSTED_BYTES : YIELDING_POSTED_BYTES);
+                spins ? RegionLayout.NEAR_POSTED_BYTES : RegionLayout.POSTED_BYTES);
     }
 
     /** How much longer everything takes because ranks share cores; 1 while each has its own. */
@@ -117,6 +117,20 @@ public record Constants(
     /** The one step of a plan in which ranks read what others show: whoever shows little does not wait for its readers. */
     double shown(double ranks, double shownBytes, double rounds) {
         return shownBytes * POSTED_AT_ONCE <= postedBytes ? POST_NANOS : steps(ranks, 1, rounds);
+    }
+
+    /** The one step of a plan in which everybody reads what everybody shows. */
+    double met(double ranks, double shownBytes, double rounds) {
+        return isPostedByAll(shownBytes) ? packetSteps(ranks, 1) : steps(ranks, 1, rounds);
+    }
+
+    /** Lines that a rank reaches for in such a plan: posts come with what they show, else there are signals beside it. */
+    double metLines(double ranks, double shownBytes) {
+        return isPostedByAll(shownBytes) ? ranks : 3 * (ranks - 1) + 1;
+    }
+
+    private boolean isPostedByAll(double shownBytes) {
+        return postedBytes > RegionLayout.NEAR_POSTED_BYTES && shownBytes * POSTED_AT_ONCE <= postedBytes;
     }
 
     /** Packets that wait for each other. */

@@ -293,8 +293,10 @@ public final class Endpoint {
         board.publishFinished(launch);
         if (program.hearsFromAll) {
             heardFromAll = launch;
-        } else {
-            // Only after such launches does anybody wait for boards.
+        }
+        if (program.posts || !program.hearsFromAll) {
+            // Who posts has not rung yet; and only after launches that do not hear from all does anybody wait for
+            // boards.
             bell.ringOthers();
         }
     }

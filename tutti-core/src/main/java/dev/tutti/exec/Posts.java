@@ -1,5 +1,6 @@
 package dev.tutti.exec;
 
+import dev.tutti.Collective;
 import dev.tutti.memory.Memory;
 import dev.tutti.spi.RegionLayout;
 import java.util.Arrays;
@@ -62,6 +63,14 @@ final class Posts {
             first[peer] =
                     endpoint.fabric.region(peer) + endpoint.fabric.layout().posts();
         }
+    }
+
+    /**
+     * Whether a collective is better posted than signalled. If everybody hears from everybody, nobody can be ahead, and with a core each
+     * ranks look at lines of their own. If they share cores, so do those who read a post, and it comes to a core once for all of them.
+     */
+    boolean suit(Collective collective) {
+        return !collective.hearsFromAll() || ringBytes > RegionLayout.NEAR_POSTED_BYTES;
     }
 
     /** Whether launches of this footprint are small enough for several to be under way. */

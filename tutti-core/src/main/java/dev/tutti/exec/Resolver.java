@@ -13,6 +13,7 @@ import dev.tutti.plan.Reach;
 import dev.tutti.plan.Space;
 import dev.tutti.reduce.Fold;
 import dev.tutti.reduce.Kernels;
+import dev.tutti.spi.RegionLayout;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -52,7 +53,7 @@ final class Resolver {
         this.cuts = new BlockCuts(plan, geometry);
         this.type = type;
         this.op = op;
-        this.scratchStride = scratchStride(maxChunkBytes);
+        this.scratchStride = posts ? shownStride(maxChunkBytes) : scratchStride(maxChunkBytes);
         this.packetStride = packetStride(maxChunkBytes);
         this.posts = posts;
     }
@@ -62,11 +63,15 @@ final class Resolver {
         return Math.max(128, Memory.roundUp(maxChunkBytes, 128));
     }
 
-    /** Scratch that a launch takes on every rank. */
-    static long footprint(RankPlan plan, long maxChunkBytes) {
-        return plan.scratchChunks() == 1 && maxChunkBytes <= Posts.ROOM
-                ? maxChunkBytes
-                : plan.scratchChunks() * scratchStride(maxChunkBytes);
+    /** Room that a chunk takes in what is posted: only its owner writes there, so chunks may share lines. */
+    private static long shownStride(long maxChunkBytes) {
+        return Memory.roundUp(maxChunkBytes, 4);
+    }
+
+    /** What a posted launch shows on every rank: within a post, or whole lines. */
+    static long shownBytes(RankPlan plan, long maxChunkBytes) {
+        long bytes = plan.scratchChunks() * shownStride(maxChunkBytes);
+        return bytes <= Posts.ROOM ? bytes : Memory.roundUp(bytes, RegionLayout.LINE);
     }
 
     /** Room that a chunk takes in the packet area: a signature word and twice the data. */
@@ -92,7 +97,7 @@ final class Resolver {
         boolean meets = whole.reach() == Reach.PEERS && endpoint.size > 1;
         long[] entry = meets ? resolver.meeting(lanes.length) : null;
         long[] exit = meets ? resolver.meeting(0) : null;
-        long footprint = footprint(plan, maxChunkBytes);
+        long footprint = posts ? shownBytes(plan, maxChunkBytes) : plan.scratchChunks() * scratchStride(maxChunkBytes);
         return new Program(
                 whole, plan, lanes, entry, exit, footprint, posts, onlyLaunch, geometry.outputBlocks(), endpoint);
     }

@@ -73,6 +73,8 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int POST_BYTES = 64;
     /** Bytes of a ring for what does not fit into a post. */
     public static final long POSTED_BYTES = 256 << 10;
+    /** As much of it as stays in the nearest cache: what ranks with a core each use. */
+    public static final long NEAR_POSTED_BYTES = 8 << 10;
 
     /**
      * Offset of an inbound channel.
