@@ -121,16 +121,16 @@ public record Constants(
 
     /** The one step of a plan in which everybody reads what everybody shows. */
     double met(double ranks, double shownBytes, double rounds) {
-        return isPostedByAll(shownBytes) ? packetSteps(ranks, 1) : steps(ranks, 1, rounds);
+        return isPostedByAll(ranks, shownBytes) ? packetSteps(ranks, 1) : steps(ranks, 1, rounds);
     }
 
     /** Lines that a rank reaches for in such a plan: posts come with what they show, else there are signals beside it. */
     double metLines(double ranks, double shownBytes) {
-        return isPostedByAll(shownBytes) ? ranks : 3 * (ranks - 1) + 1;
+        return isPostedByAll(ranks, shownBytes) ? ranks : 3 * (ranks - 1) + 1;
     }
 
-    private boolean isPostedByAll(double shownBytes) {
-        return postedBytes > RegionLayout.NEAR_POSTED_BYTES && shownBytes * POSTED_AT_ONCE <= postedBytes;
+    private boolean isPostedByAll(double ranks, double shownBytes) {
+        return RegionLayout.isPostedByAll((int) ranks, (long) shownBytes, postedBytes);
     }
 
     /** Packets that wait for each other. */

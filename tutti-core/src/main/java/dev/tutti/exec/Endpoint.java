@@ -294,9 +294,8 @@ public final class Endpoint {
         if (program.hearsFromAll) {
             heardFromAll = launch;
         }
-        if (program.posts || !program.hearsFromAll) {
-            // Who posts has not rung yet; and only after launches that do not hear from all does anybody wait for
-            // boards.
+        if (!program.hearsFromAll || posts.mustRing(program)) {
+            // Only after launches that do not hear from all does anybody wait for boards.
             bell.ringOthers();
         }
     }

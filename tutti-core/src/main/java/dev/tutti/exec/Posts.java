@@ -48,6 +48,8 @@ final class Posts {
     private long freeLaunch;
     /** The ring may be taken up to here. */
     private long freeBytes;
+    /** The last launch in which this rank had to wait after it had posted, and so has rung. */
+    private long rung;
 
     Posts(Endpoint endpoint, long ringBytes) {
         this.endpoint = endpoint;
@@ -65,17 +67,12 @@ final class Posts {
         }
     }
 
-    /**
-     * Whether a collective is better posted than signalled. If everybody hears from everybody, nobody can be ahead, and with a core each
-     * ranks look at lines of their own. If they share cores, so do those who read a post, and it comes to a core once for all of them.
-     */
-    boolean suit(Collective collective) {
-        return !collective.hearsFromAll() || ringBytes > RegionLayout.NEAR_POSTED_BYTES;
-    }
-
-    /** Whether launches of this footprint are small enough for several to be under way. */
-    boolean hasRoomFor(long footprint) {
-        return endpoint.size > 1 && footprint <= ringBytes / FEWEST;
+    /** Whether launches of a collective are posted that show so much: several must fit into the ring. */
+    boolean suit(Collective collective, long shownBytes) {
+        return endpoint.size > 1
+                && (collective.hearsFromAll()
+                        ? RegionLayout.isPostedByAll(endpoint.size, shownBytes, ringBytes)
+                        : shownBytes <= ringBytes / FEWEST);
     }
 
     /** Address of a rank's post of launch 0. */
@@ -143,6 +140,7 @@ final class Posts {
      */
     void post() {
         show(first[endpoint.rank] + offset(endpoint.launch), endpoint.signed(endpoint.signature));
+        rung = -1;
     }
 
     static void show(long post, long signed) {
@@ -176,12 +174,18 @@ final class Posts {
 
     private void awaitRest(long[] code, int pc, int first) {
         endpoint.bell.ringOthers();
+        rung = endpoint.launch;
         int arrived = first;
         int turns = 0;
         while (arrived < Records.sources(code[pc])) {
             turns = endpoint.stall.pause(turns);
             arrived = arrived(code, pc, arrived);
         }
+    }
+
+    /** Whether whoever sleeps does not know yet what this launch has posted. */
+    boolean mustRing(Program program) {
+        return program.posts && rung != endpoint.launch;
     }
 
     /** A launch is over on this rank. */

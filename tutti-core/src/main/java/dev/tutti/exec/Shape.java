@@ -85,8 +85,7 @@ final class Shape {
         this.digest = Signature.digest(meta, count, extra);
         this.posts = rounds == 1
                 && !call.isPairwise()
-                && endpoint.posts.suit(collective)
-                && endpoint.posts.hasRoomFor(Resolver.shownBytes(part, maxChunk))
+                && endpoint.posts.suit(collective, Resolver.shownBytes(part, maxChunk))
                 && plan.isPosting();
         // Whoever posts writes nothing but its own memory, where nobody takes it for another's.
         this.hearsFromSome = !posts

@@ -76,6 +76,26 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     /** As much of it as stays in the nearest cache: what ranks with a core each use. */
     public static final long NEAR_POSTED_BYTES = 8 << 10;
 
+    /** From so many ranks on it takes less to read everybody's line than to write a line for everybody. */
+    private static final int MANY = 8;
+
+    private static final int POSTED_AT_ONCE = 32;
+
+    /**
+     * Whether collectives in which everybody hears from everybody are posted. Nobody can be ahead in them; but ranks that share a core
+     * share its cache, too, and a post comes there once for all of them.
+     *
+     * @param ranks how many take part
+     * @param shownBytes what each of them shows
+     * @param postedBytes how much of the ring is used
+     * @return the same on all ranks
+     */
+    public static boolean isPostedByAll(int ranks, long shownBytes, long postedBytes) {
+        return postedBytes > NEAR_POSTED_BYTES
+                ? shownBytes * POSTED_AT_ONCE <= postedBytes
+                : ranks >= MANY && shownBytes <= POST_BYTES - 8;
+    }
+
     /**
      * Offset of an inbound channel.
      *
