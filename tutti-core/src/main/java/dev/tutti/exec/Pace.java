@@ -22,7 +22,7 @@ public final class Pace {
     private static final long LOOK_NANOS = 50_000;
 
     /** How long the answer counts that nobody else wants the core. */
-    private static final long ALONE_NANOS = 1_000_000;
+    private static final long ALONE_NANOS = 200_000;
 
     private static final long SLEEP_AFTER_NANOS = 5_000_000;
 
@@ -37,8 +37,11 @@ public final class Pace {
     /** Giving a core away that nobody else wants takes less. */
     private static final long NOBODY_NANOS = 2_000;
 
-    /** Whoever has kept the core for longer does not wait for anything. */
-    private static final long STRANGER_NANOS = 500_000;
+    /**
+     * Whoever has kept the core for longer does not wait for anything. Longer than {@link #ALONE_NANOS}: else two ranks that share a core, each
+     * sure to be alone, take each other for strangers, and go on so.
+     */
+    private static final long STRANGER_NANOS = 1_000_000;
 
     private final int turns;
     private final boolean shared;
