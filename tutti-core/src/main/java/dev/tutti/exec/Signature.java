@@ -73,14 +73,18 @@ public final class Signature {
         return (meta & REGISTERED) != 0;
     }
 
-    /** Says in words what a rank called. */
+    /**
+     * Says in words what a rank called.
+     *
+     * @param count of elements; negative: every pair of ranks has its own
+     */
     public static String describe(long meta, long count) {
         Collective collective = COLLECTIVES[(int) (meta & 0x7F)];
         if (collective == Collective.BARRIER) {
             return "barrier";
         }
         StringBuilder text = new StringBuilder(collective.toString());
-        text.append(" of ").append(count).append(' ').append(TYPES[(int) ((meta >>> 8) & 0xFF)]);
+        text.append(count < 0 ? " of " : " of " + count + " ").append(TYPES[(int) ((meta >>> 8) & 0xFF)]);
         int operator = (int) ((meta >>> 16) & 0xFF);
         if (operator != NO_OPERATOR) {
             text.append(' ').append(KINDS[operator].name().toLowerCase(java.util.Locale.ROOT));
@@ -91,6 +95,7 @@ public final class Signature {
         if (collective.isRooted()) {
             text.append(" root ").append((meta >>> 24) & 0xFFFF);
         }
-        return text.append(isRegistered(meta) ? " on registered buffers" : "").toString();
+        text.append(isRegistered(meta) ? " on registered buffers" : "");
+        return text.append(count < 0 ? " (counts by pair)" : "").toString();
     }
 }

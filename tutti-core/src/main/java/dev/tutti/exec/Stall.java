@@ -314,20 +314,9 @@ public final class Stall {
         for (int peer = 0; peer < endpoint.size; peer++) {
             if (board.readOperation(peer, number, announced)) {
                 text.append(separator).append("rank ").append(peer).append(" called ");
-                text.append(Signature.describe(announced[0], announced[1]));
+                text.append(describe(announced[0], announced[1], announced[2]));
                 registered += Signature.isRegistered(announced[0]) ? 1 : 0;
                 announcing++;
-                if (announced[2] == Call.PAIRWISE) {
-                    text.append(" (counts by pair)");
-                } else if (announced[2] != 0 && announced[2] >>> 32 == 0) {
-                    text.append(" (by plan ")
-                            .append(Long.toHexString(announced[2]))
-                            .append(')');
-                } else if (announced[2] != 0) {
-                    text.append(" (counts ")
-                            .append(Long.toHexString(announced[2] >>> 32))
-                            .append(')');
-                }
                 separator = ", ";
             }
         }
@@ -353,7 +342,7 @@ public final class Stall {
                 missing.add(peer + " (has called nothing yet)");
             } else {
                 String last = board.readOperation(peer, position, announced)
-                        ? Signature.describe(announced[0], announced[1])
+                        ? describe(announced[0], announced[1], announced[2])
                         : "?";
                 missing.add(peer + " (last called #" + position + " " + last + ")");
             }
@@ -366,7 +355,18 @@ public final class Stall {
         if (detail != null && call.collective() == Collective.BARRIER) {
             return "a plan's launch (#" + operation + ")";
         }
-        return Signature.describe(meta, count) + " (#" + operation + ")";
+        return describe(meta, count, extra) + " (#" + operation + ")";
+    }
+
+    private static String describe(long meta, long count, long extra) {
+        String text = Signature.describe(meta, extra == Call.PAIRWISE ? -1 : count);
+        if (extra == 0 || extra == Call.PAIRWISE) {
+            return text;
+        }
+        return text
+                + (extra >>> 32 == 0
+                        ? " (by plan " + Long.toHexString(extra) + ")"
+                        : " (counts " + Long.toHexString(extra >>> 32) + ")");
     }
 
     private static String seconds(long nanos) {

@@ -92,7 +92,7 @@ class CountsMismatchTest {
             comm.barrier();
             comm.barrier();
         });
-        outcomes.assertAll(MismatchException.class, "rank 1 called gather of 0 int32 root 0 (counts by pair)");
+        outcomes.assertAll(MismatchException.class, "rank 1 called gather of int32 root 0 (counts by pair)");
     }
 
     @Test
@@ -103,7 +103,7 @@ class CountsMismatchTest {
             Buffer out = Buffer.of(new int[6], comm.rank() == 2 ? DataType.UINT32 : DataType.INT32);
             comm.allToAllV(in, counts, null, out, counts, null);
         });
-        types.assertAll(MismatchException.class, "rank 2 called allToAll of 0 uint32");
+        types.assertAll(MismatchException.class, "rank 2 called allToAll of uint32 (counts by pair)");
         Outcomes roots = Outcomes.of(3, comm -> {
             long[] counts = each(comm, 2);
             comm.gatherV(ints(2), ints(6), counts, null, comm.rank() == 2 ? 1 : 0);

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import javax.imageio.ImageIO;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
@@ -50,10 +51,10 @@ final class Charts {
 
     private static void draw(Results results, List<Row> rows, Path file) {
         String title = Row.name(rows.getFirst().collective()) + ", " + results.ranks + " ranks";
-        XYChart times = panel(title + ": time, inputs rewritten", "us per operation");
+        XYChart times = panel(title + ": time, inputs rewritten", "us per operation", Charts::valueLabel);
         add(times, results.natives, NATIVE, rows, (row, name) -> results.of(row).micros(name));
         add(times, results.ours, OURS, rows, (row, name) -> results.of(row).micros(name));
-        XYChart ratios = panel(title + ": times faster than the best native", "ratio");
+        XYChart ratios = panel(title + ": times faster than the best native", "ratio", Charts::ratioLabel);
         add(ratios, results.ours, OURS, rows, results::ratio);
         BufferedImage picture = new BufferedImage(2 * WIDTH, HEIGHT, BufferedImage.TYPE_INT_RGB);
         Graphics2D graphics = picture.createGraphics();
@@ -95,7 +96,7 @@ final class Charts {
         }
     }
 
-    private static XYChart panel(String title, String yTitle) {
+    private static XYChart panel(String title, String yTitle, Function<Double, String> yLabel) {
         XYChart chart = new XYChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)
@@ -122,7 +123,7 @@ final class Charts {
         style.setYAxisLogarithmicDecadeOnly(false);
         style.setXAxisTickMarkSpacingHint(60);
         style.setXAxisTickLabelsFormattingFunction(Charts::sizeLabel);
-        style.setYAxisTickLabelsFormattingFunction(Charts::valueLabel);
+        style.setYAxisTickLabelsFormattingFunction(yLabel);
         return chart;
     }
 
@@ -141,6 +142,16 @@ final class Charts {
         if (Math.abs(digit - 1) > 1e-6 && (value > 10 || Math.abs(digit - 2) > 1e-6) && Math.abs(digit - 5) > 1e-6) {
             return "";
         }
+        return number(value);
+    }
+
+    /** Ratios span a decade or so: more of them have room. */
+    private static String ratioLabel(double value) {
+        double digit = Math.rint(value / Math.pow(10, Math.floor(Math.log10(value) + 1e-9)));
+        return digit == 7 || digit == 9 ? "" : number(value);
+    }
+
+    private static String number(double value) {
         return value >= 1
                 ? String.format(Locale.ROOT, "%,.0f", value)
                 : new java.math.BigDecimal(value)
