@@ -90,15 +90,15 @@ public final class Bootstrap implements AutoCloseable {
     }
 
     private static Rendezvous open(Job job, int world, ProcessId self, long deadline) {
-        return switch (job.place()) {
-            case Place.Alone alone -> throw new IllegalArgumentException("one process needs nobody");
-            case Place.Folder folder -> inFolder(folder, job, world, self);
-            case Place.Server server ->
+        return switch (job.venue()) {
+            case Venue.Alone alone -> throw new IllegalArgumentException("one process needs nobody");
+            case Venue.Folder folder -> inFolder(folder, job, world, self);
+            case Venue.Server server ->
                 TcpRendezvous.join(server, job.id(), world, job.process(), job.processes(), deadline);
         };
     }
 
-    private static Rendezvous inFolder(Place.Folder folder, Job job, int world, ProcessId self) {
+    private static Rendezvous inFolder(Venue.Folder folder, Job job, int world, ProcessId self) {
         Path given = folder.given();
         if (given != null) {
             return new Prefixed(FileRendezvous.in(given, world, job.process(), self), world);

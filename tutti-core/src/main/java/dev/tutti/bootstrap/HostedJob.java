@@ -31,7 +31,7 @@ public final class HostedJob implements AutoCloseable {
         String name = HexFormat.of().formatHex(random);
         ProcessId self = ProcessId.self();
         PrivateFolder user =
-                PrivateFolder.ofUser(Place.Folder.forJob(environment).runtimeFolder());
+                PrivateFolder.ofUser(Venue.Folder.forJob(environment).runtimeFolder());
         return new HostedJob(name, self, PrivateFolder.create(user, name, self));
     }
 

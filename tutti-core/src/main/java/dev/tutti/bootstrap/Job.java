@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param process its number
  * @param processes how many there are
  * @param id names the job; the same for all its processes, and on one host different from every other's
- * @param place where they meet
+ * @param venue where they meet
  * @param starter the process whose end ends the job, or null
  */
 public record Job(
@@ -22,7 +22,7 @@ public record Job(
         int process,
         int processes,
         String id,
-        Place place,
+        Venue venue,
         @Nullable ProcessId starter) {
     /** Variables of Tutti's own that say who a process is; they are no settings. */
     public static final java.util.Set<String> VARIABLES = java.util.Set.of(
@@ -47,7 +47,7 @@ public record Job(
     static Job from(Map<String, String> environment, java.util.function.Supplier<ProcessId> self) {
         Optional<Launcher> found = Launcher.find(environment);
         if (found.isEmpty()) {
-            return new Job("nobody", 0, 1, "alone", new Place.Alone(), null);
+            return new Job("nobody", 0, 1, "alone", new Venue.Alone(), null);
         }
         Launcher launcher = found.get();
         int process = launcher.rank(environment);
@@ -55,20 +55,20 @@ public record Job(
         String starter = environment.get("TUTTI_LAUNCHER");
         ProcessId watched = starter == null ? null : parseStarter(starter);
         if (processes == 1) {
-            return new Job(launcher.label, 0, 1, "alone", new Place.Alone(), watched);
+            return new Job(launcher.label, 0, 1, "alone", new Venue.Alone(), watched);
         }
         String given = environment.get("TUTTI_JOB");
         String id = given != null ? "TUTTI_JOB " + given : launcher.id(environment);
         String rendezvous = environment.get("TUTTI_RENDEZVOUS");
         if (rendezvous != null && rendezvous.startsWith("file:")) {
-            return new Job(launcher.label, process, processes, id, Place.Folder.parse(rendezvous), watched);
+            return new Job(launcher.label, process, processes, id, Venue.Folder.parse(rendezvous), watched);
         }
         if (rendezvous != null) {
             Secret secret = Secret.from(environment)
                     .orElseThrow(() -> new IllegalArgumentException("TUTTI_RENDEZVOUS=" + rendezvous
                             + " needs a secret: set TUTTI_SECRET (openssl rand -hex 32) or TUTTI_SECRET_FILE, the same for"
                             + " all processes"));
-            Place.Server server = Place.Server.parse(rendezvous, secret);
+            Venue.Server server = Venue.Server.parse(rendezvous, secret);
             if (String.valueOf(server.port()).equals(environment.get("MASTER_PORT"))) {
                 throw new IllegalArgumentException("TUTTI_RENDEZVOUS=" + rendezvous
                         + " has the port of MASTER_PORT, which is the launcher's: name another free port");
@@ -84,7 +84,7 @@ public record Job(
         if (given == null) {
             id += " " + ancestor(launcher, self.get());
         }
-        return new Job(launcher.label, process, processes, id, Place.Folder.forJob(environment), watched);
+        return new Job(launcher.label, process, processes, id, Venue.Folder.forJob(environment), watched);
     }
 
     /**

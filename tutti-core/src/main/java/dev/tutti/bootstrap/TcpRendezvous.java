@@ -50,12 +50,12 @@ final class TcpRendezvous implements Rendezvous {
     }
 
     static TcpRendezvous join(
-            Place.Server place, String job, int world, int process, int processes, long deadlineNanos) {
-        InetSocketAddress address = resolve(place);
-        RendezvousServer server = process == 0 ? serve(place, address, job, world, processes, deadlineNanos) : null;
+            Venue.Server venue, String job, int world, int process, int processes, long deadlineNanos) {
+        InetSocketAddress address = resolve(venue);
+        RendezvousServer server = process == 0 ? serve(venue, address, job, world, processes, deadlineNanos) : null;
         try {
-            Session session = connect(place, address, job, world, process, processes, deadlineNanos);
-            return new TcpRendezvous(place.toString(), session, server, deadlineNanos);
+            Session session = connect(venue, address, job, world, process, processes, deadlineNanos);
+            return new TcpRendezvous(venue.toString(), session, server, deadlineNanos);
         } catch (TuttiException failed) {
             if (server != null) {
                 server.close();
@@ -64,44 +64,44 @@ final class TcpRendezvous implements Rendezvous {
         }
     }
 
-    private static InetSocketAddress resolve(Place.Server place) {
+    private static InetSocketAddress resolve(Venue.Server venue) {
         try {
-            return new InetSocketAddress(InetAddress.getByName(place.host()), place.port());
+            return new InetSocketAddress(InetAddress.getByName(venue.host()), venue.port());
         } catch (UnknownHostException unknown) {
             throw new TuttiException(
                     TuttiException.Category.USAGE,
-                    "TUTTI_RENDEZVOUS=" + place + ": the host's name is not known here",
+                    "TUTTI_RENDEZVOUS=" + venue + ": the host's name is not known here",
                     unknown);
         }
     }
 
     private static RendezvousServer serve(
-            Place.Server place, InetSocketAddress address, String job, int world, int processes, long deadlineNanos) {
+            Venue.Server venue, InetSocketAddress address, String job, int world, int processes, long deadlineNanos) {
         // The last world's server may still be closing; a stranger would not go away.
         long giveUp = System.nanoTime() + Math.min(TAKEN_NANOS, Math.max(0, deadlineNanos - System.nanoTime()));
         while (true) {
             try {
-                return new RendezvousServer(address, place.secret(), job, world, processes);
+                return new RendezvousServer(address, venue.secret(), job, world, processes);
             } catch (BindException taken) {
                 if (!pause(giveUp, FIRST_PAUSE_NANOS)) {
-                    throw cannotServe(place, taken);
+                    throw cannotServe(venue, taken);
                 }
             } catch (IOException refused) {
-                throw cannotServe(place, refused);
+                throw cannotServe(venue, refused);
             }
         }
     }
 
-    private static TuttiException cannotServe(Place.Server place, IOException cause) {
+    private static TuttiException cannotServe(Venue.Server venue, IOException cause) {
         return new TuttiException(
                 TuttiException.Category.USAGE,
-                "process 0 cannot listen at TUTTI_RENDEZVOUS=" + place + " (" + cause.getMessage()
+                "process 0 cannot listen at TUTTI_RENDEZVOUS=" + venue + " (" + cause.getMessage()
                         + "): name a free port and an address of the host of process 0",
                 cause);
     }
 
     private static Session connect(
-            Place.Server place,
+            Venue.Server venue,
             InetSocketAddress address,
             String job,
             int world,
@@ -114,14 +114,14 @@ final class TcpRendezvous implements Rendezvous {
             IOException last;
             try {
                 socket.connect(address, CONNECT_MILLIS);
-                Optional<Session> session = Session.greet(socket, place.secret(), job, world, process, processes);
+                Optional<Session> session = Session.greet(socket, venue.secret(), job, world, process, processes);
                 if (session.isPresent()) {
                     return session.get();
                 }
                 last = new IOException("it serves another world of this job");
             } catch (Session.RefusedException refused) {
                 closeQuietly(socket);
-                throw new TuttiException(TuttiException.Category.USAGE, place + ": " + refused.getMessage(), refused);
+                throw new TuttiException(TuttiException.Category.USAGE, venue + ": " + refused.getMessage(), refused);
             } catch (IOException notYet) {
                 last = notYet;
             }
@@ -129,7 +129,7 @@ final class TcpRendezvous implements Rendezvous {
             if (!pause(deadlineNanos, wait)) {
                 throw new TuttiException(
                         TuttiException.Category.TIMEOUT,
-                        "process " + process + " could not reach process 0 at TUTTI_RENDEZVOUS=" + place
+                        "process " + process + " could not reach process 0 at TUTTI_RENDEZVOUS=" + venue
                                 + " before the deadline (" + last.getMessage() + ")",
                         last);
             }

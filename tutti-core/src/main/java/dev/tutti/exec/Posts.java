@@ -80,7 +80,7 @@ final class Posts {
         return first[peer];
     }
 
-    /** What a program's scratch on a rank is an offset from, before {@link #place} is added. */
+    /** What a program's scratch on a rank is an offset from, before {@link #berth} is added. */
     long base(Program program, int peer) {
         return program.footprint <= ROOM ? first[peer] + 8 : ring(peer);
     }
@@ -94,7 +94,7 @@ final class Posts {
     }
 
     /** Where this launch's scratch lies. */
-    long place(Program program) {
+    long berth(Program program) {
         return program.footprint <= ROOM ? offset(endpoint.launch) : start(program.footprint) & (ringBytes - 1);
     }
 

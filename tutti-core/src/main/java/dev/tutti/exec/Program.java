@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * A rank's part of a plan with sizes put in: flat records per lane. Two bound copies, one for each launch parity, hold absolute
  * addresses and stay valid while the user's buffers stay where they are.
  *
- * <p><b>Places.</b> Writing a line that a peer has just read costs about four times what it costs to write one that has left the
+ * <p><b>Berths.</b> Writing a line that a peer has just read costs about four times what it costs to write one that has left the
  * peer's cache, as the peer's copy must be taken away first. So launches go round through the whole of their half of the scratch
- * rather than use its beginning again and again: by the time a place is written again, its lines lie in the cache that all share. Whoever
- * reads a place to its end makes its core fetch what comes after it. If that were the place of the next launch, its lines would
+ * rather than use its beginning again and again: by the time a berth is written again, its lines lie in the cache that all share. Whoever
+ * reads a berth to its end makes its core fetch what comes after it. If that were the berth of the next launch, its lines would
  * be in the peer's cache just when they are written; so nothing lies there.
  */
 final class Program {
@@ -29,7 +29,7 @@ final class Program {
     private static final long MOST_ROTATED_BY_LONG_CALLS = 1 << 20;
 
     /** How far a core that reads on and on fetches ahead, and a little more. */
-    private static final long PLACE_GAP = 1 << 10;
+    private static final long BERTH_GAP = 1 << 10;
 
     final RankPlan plan;
     final long[][] symbolic;
@@ -59,12 +59,12 @@ final class Program {
     private final long[] boundInput = {-1, -1};
     private final long[] boundOutput = {-1, -1};
 
-    /** Scratch that one launch takes; its places in a half, or in the ring, are used in turn. */
+    /** Scratch that one launch takes; its berths in a half, or in the ring, are used in turn. */
     final long footprint;
 
-    private final int places;
+    private final int berths;
     private final int[][] scratchOperands;
-    private final long[] boundPlace = {0, 0};
+    private final long[] boundBerth = {0, 0};
 
     Program(
             Plan whole,
@@ -84,7 +84,7 @@ final class Program {
         this.exit = exit == null ? null : new long[][] {exit};
         this.footprint = footprint;
         this.posts = posts;
-        this.places = places(footprint, onlyLaunch, endpoint.fabric.layout().scratchBytes());
+        this.berths = berths(footprint, onlyLaunch, endpoint.fabric.layout().scratchBytes());
         this.scratchOperands = scratchOperands(symbolic);
         this.symbolic = symbolic;
         this.even = copyOf(symbolic);
@@ -118,11 +118,11 @@ final class Program {
         }
     }
 
-    private static int places(long footprint, boolean onlyLaunch, long room) {
+    private static int berths(long footprint, boolean onlyLaunch, long room) {
         if (footprint < SMALLEST_ROTATED) {
             return 1;
         }
-        long fit = room / (footprint + PLACE_GAP);
+        long fit = room / (footprint + BERTH_GAP);
         long wanted = onlyLaunch ? fit : (MOST_ROTATED_BY_LONG_CALLS + footprint - 1) / footprint;
         return (int) Math.clamp(wanted, 1, Math.max(1, fit));
     }
@@ -148,19 +148,19 @@ final class Program {
             }
             boundInput[parity] = input;
             boundOutput[parity] = output;
-            boundPlace[parity] = 0;
+            boundBerth[parity] = 0;
         }
         if (posts) {
-            moveTo(endpoint.posts.place(this), bound, parity);
-        } else if (places > 1) {
-            moveTo((endpoint.launch >>> 1) % places * (footprint + PLACE_GAP), bound, parity);
+            moveTo(endpoint.posts.berth(this), bound, parity);
+        } else if (berths > 1) {
+            moveTo((endpoint.launch >>> 1) % berths * (footprint + BERTH_GAP), bound, parity);
         }
         return bound;
     }
 
-    private void moveTo(long place, long[][] bound, int parity) {
-        long distance = place - boundPlace[parity];
-        boundPlace[parity] = place;
+    private void moveTo(long berth, long[][] bound, int parity) {
+        long distance = berth - boundBerth[parity];
+        boundBerth[parity] = berth;
         for (int lane = 0; lane < bound.length; lane++) {
             long[] code = bound[lane];
             for (int operand : scratchOperands[lane]) {

@@ -19,8 +19,8 @@ final class Shape {
     /** Fewer bytes are not worth a hand-off. */
     private static final long SHORT_CHUNK_BYTES = 128 << 10;
 
-    /** Launches that have gone round so many places find lines that have left the peers' caches. */
-    private static final int PLACES = 4;
+    /** Launches that have gone round so many berths find lines that have left the peers' caches. */
+    private static final int BERTHS = 4;
 
     /** Inputs and outputs of all ranks that together take more than this are not in any cache when they are used next. */
     private static final long CACHED_BYTES = 48 << 20;
@@ -156,7 +156,7 @@ final class Shape {
         if (part.scratchChunks() > 0) {
             long room = endpoint.fabric.layout().scratchBytes() / part.scratchChunks();
             // On whole granules: a window must not end inside an element.
-            chunk = Math.clamp(room / PLACES / 128 * 128, SHORT_CHUNK_BYTES, chunk);
+            chunk = Math.clamp(room / BERTHS / 128 * 128, SHORT_CHUNK_BYTES, chunk);
             chunk = Math.min(chunk, room / 128 * 128);
         }
         if (part.packetChunks() > 0) {

@@ -58,9 +58,9 @@ class JobTest {
         assertThat(job.process()).isEqualTo(process);
         assertThat(job.processes()).isEqualTo(processes);
         if (processes == 1) {
-            assertThat(job.place()).isInstanceOf(Place.Alone.class);
+            assertThat(job.venue()).isInstanceOf(Venue.Alone.class);
         } else {
-            assertThat(job.place()).isInstanceOf(Place.Folder.class);
+            assertThat(job.venue()).isInstanceOf(Venue.Folder.class);
         }
     }
 
@@ -98,7 +98,7 @@ class JobTest {
     @CsvSource({"host:29400,host,29400", "tcp:host:29400,host,29400", "[::1]:7,::1,7", "10.0.0.1:65535,10.0.0.1,65535"})
     void shouldMeetAtAServerWhenOneIsNamed(String address, String host, int port) {
         Job job = job("RANK=1 WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 TUTTI_RENDEZVOUS=" + address + " TUTTI_SECRET=" + SECRET);
-        assertThat(job.place()).isInstanceOfSatisfying(Place.Server.class, server -> {
+        assertThat(job.venue()).isInstanceOfSatisfying(Venue.Server.class, server -> {
             assertThat(server.host()).isEqualTo(host);
             assertThat(server.port()).isEqualTo(port);
             assertThat(server.secret().toHex()).isEqualTo(SECRET);
@@ -129,7 +129,7 @@ class JobTest {
         Files.writeString(file, SECRET + "\n");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         String text = "TUTTI_RANK=0 TUTTI_SIZE=2 TUTTI_RENDEZVOUS=h:1 TUTTI_SECRET_FILE=" + file;
-        assertThat(((Place.Server) job(text).place()).secret().toHex()).isEqualTo(SECRET);
+        assertThat(((Venue.Server) job(text).venue()).secret().toHex()).isEqualTo(SECRET);
         assertThatThrownBy(() -> job(text + " TUTTI_SECRET=" + SECRET)).hasMessageContaining("both set");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-rw-"));
         assertThatThrownBy(() -> job(text)).hasMessageContaining("can be written by others");

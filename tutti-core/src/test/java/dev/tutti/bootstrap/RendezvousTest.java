@@ -67,8 +67,8 @@ class RendezvousTest {
 
     private IntFunction<Rendezvous> joining(String kind, int processes, Duration timeout) throws IOException {
         if (kind.equals("tcp")) {
-            Place.Server place = new Place.Server("127.0.0.1", freePort(), SECRET);
-            return process -> TcpRendezvous.join(place, "job", 0, process, processes, in(timeout));
+            Venue.Server venue = new Venue.Server("127.0.0.1", freePort(), SECRET);
+            return process -> TcpRendezvous.join(venue, "job", 0, process, processes, in(timeout));
         }
         return process -> FileRendezvous.forJob(PrivateFolder.ofUser(folder), "job " + kind, process, ProcessId.self());
     }
@@ -191,8 +191,8 @@ class RendezvousTest {
     @Test
     void shouldTellEverybodyWhenAConnectionEndsBeforeItsProcessHasLeft() throws Exception {
         int port = freePort();
-        Place.Server place = new Place.Server("127.0.0.1", port, SECRET);
-        try (Rendezvous zero = TcpRendezvous.join(place, "job", 0, 0, 2, in(Duration.ofSeconds(20)))) {
+        Venue.Server venue = new Venue.Server("127.0.0.1", port, SECRET);
+        try (Rendezvous zero = TcpRendezvous.join(venue, "job", 0, 0, 2, in(Duration.ofSeconds(20)))) {
             Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
             Session.greet(socket, SECRET, "job", 0, 1, 2).orElseThrow();
             Future<byte[]> waiting = threads.submit(() -> zero.await("card/1", in(Duration.ofSeconds(20))));
@@ -214,9 +214,9 @@ class RendezvousTest {
                         Zero.class.getName(),
                         "" + port)
                 .start();
-        Place.Server place = new Place.Server("127.0.0.1", port, Zero.SECRET);
-        try (Rendezvous one = TcpRendezvous.join(place, "job", 0, 1, 3, in(Duration.ofSeconds(40)));
-                Rendezvous two = TcpRendezvous.join(place, "job", 0, 2, 3, in(Duration.ofSeconds(40)))) {
+        Venue.Server venue = new Venue.Server("127.0.0.1", port, Zero.SECRET);
+        try (Rendezvous one = TcpRendezvous.join(venue, "job", 0, 1, 3, in(Duration.ofSeconds(40)));
+                Rendezvous two = TcpRendezvous.join(venue, "job", 0, 2, 3, in(Duration.ofSeconds(40)))) {
             one.await("here/0", in(Duration.ofSeconds(40)));
             List<Future<byte[]>> waiting = Stream.of(one, two)
                     .map(each -> threads.submit(() -> each.await("card/0", in(Duration.ofSeconds(40)))))
@@ -242,8 +242,8 @@ class RendezvousTest {
         private Zero() {}
 
         public static void main(String[] arguments) {
-            Place.Server place = new Place.Server("127.0.0.1", Integer.parseInt(arguments[0]), SECRET);
-            Rendezvous rendezvous = TcpRendezvous.join(place, "job", 0, 0, 3, in(Duration.ofSeconds(40)));
+            Venue.Server venue = new Venue.Server("127.0.0.1", Integer.parseInt(arguments[0]), SECRET);
+            Rendezvous rendezvous = TcpRendezvous.join(venue, "job", 0, 0, 3, in(Duration.ofSeconds(40)));
             rendezvous.put("here/0", bytes("yes"));
             rendezvous.await("never", in(Duration.ofSeconds(40)));
         }
@@ -253,11 +253,11 @@ class RendezvousTest {
     void shouldRefuseBothSidesWhenTheSecretOrTheJobDiffers() throws Exception {
         int port = freePort();
         try (RendezvousServer server = server(port, "job", 2)) {
-            Place.Server wrong = new Place.Server("127.0.0.1", server.port(), Secret.random());
+            Venue.Server wrong = new Venue.Server("127.0.0.1", server.port(), Secret.random());
             assertThatThrownBy(() -> TcpRendezvous.join(wrong, "job", 0, 1, 2, in(Duration.ofSeconds(5))))
                     .isInstanceOf(TuttiException.class)
                     .hasMessageContaining("does not know this job's secret");
-            Place.Server right = new Place.Server("127.0.0.1", server.port(), SECRET);
+            Venue.Server right = new Venue.Server("127.0.0.1", server.port(), SECRET);
             assertThatThrownBy(() -> TcpRendezvous.join(right, "other", 0, 1, 2, in(Duration.ofSeconds(5))))
                     .hasMessageContaining("TUTTI_JOB");
             // A client that answers with a wrong proof is let down without a word.
@@ -287,8 +287,8 @@ class RendezvousTest {
                 }
                 return null;
             });
-            Place.Server place = new Place.Server("127.0.0.1", old.getLocalPort(), SECRET);
-            assertThatThrownBy(() -> TcpRendezvous.join(place, "job", 0, 1, 2, in(Duration.ofSeconds(5))))
+            Venue.Server venue = new Venue.Server("127.0.0.1", old.getLocalPort(), SECRET);
+            assertThatThrownBy(() -> TcpRendezvous.join(venue, "job", 0, 1, 2, in(Duration.ofSeconds(5))))
                     .hasMessageContaining("speaks version 77");
             serving.get();
         }
@@ -296,13 +296,13 @@ class RendezvousTest {
 
     @Test
     void shouldRefuseWhenAProcessIsThereTwiceOrCountsDifferently() throws Exception {
-        Place.Server place = new Place.Server("127.0.0.1", freePort(), SECRET);
-        try (Rendezvous zero = TcpRendezvous.join(place, "job", 0, 0, 1, in(Duration.ofSeconds(5)))) {
-            Socket socket = new Socket(InetAddress.getLoopbackAddress(), place.port());
+        Venue.Server venue = new Venue.Server("127.0.0.1", freePort(), SECRET);
+        try (Rendezvous zero = TcpRendezvous.join(venue, "job", 0, 0, 1, in(Duration.ofSeconds(5)))) {
+            Socket socket = new Socket(InetAddress.getLoopbackAddress(), venue.port());
             try (Session session = Session.greet(socket, SECRET, "job", 0, 0, 1).orElseThrow()) {
                 assertThat(session.receive().text()).contains("process 0 is there twice");
             }
-            Socket more = new Socket(InetAddress.getLoopbackAddress(), place.port());
+            Socket more = new Socket(InetAddress.getLoopbackAddress(), venue.port());
             try (Session session = Session.greet(more, SECRET, "job", 0, 0, 5).orElseThrow()) {
                 assertThat(session.receive().text()).contains("says that there are 5 processes");
             }
@@ -315,14 +315,14 @@ class RendezvousTest {
 
     @Test
     void shouldWaitForItsOwnWorldWhenTheServerStillServesTheLast() throws Exception {
-        Place.Server place = new Place.Server("127.0.0.1", freePort(), SECRET);
-        Rendezvous firstOfZero = TcpRendezvous.join(place, "job", 0, 0, 2, in(Duration.ofSeconds(20)));
-        Rendezvous firstOfOne = TcpRendezvous.join(place, "job", 0, 1, 2, in(Duration.ofSeconds(20)));
+        Venue.Server venue = new Venue.Server("127.0.0.1", freePort(), SECRET);
+        Rendezvous firstOfZero = TcpRendezvous.join(venue, "job", 0, 0, 2, in(Duration.ofSeconds(20)));
+        Rendezvous firstOfOne = TcpRendezvous.join(venue, "job", 0, 1, 2, in(Duration.ofSeconds(20)));
         Future<Rendezvous> early =
-                threads.submit(() -> TcpRendezvous.join(place, "job", 1, 1, 2, in(Duration.ofSeconds(20))));
+                threads.submit(() -> TcpRendezvous.join(venue, "job", 1, 1, 2, in(Duration.ofSeconds(20))));
         firstOfOne.close();
         firstOfZero.close();
-        try (Rendezvous secondOfZero = TcpRendezvous.join(place, "job", 1, 0, 2, in(Duration.ofSeconds(20)))) {
+        try (Rendezvous secondOfZero = TcpRendezvous.join(venue, "job", 1, 0, 2, in(Duration.ofSeconds(20)))) {
             early.get().put("x", bytes("1"));
             assertThat(secondOfZero.await("x", in(Duration.ofSeconds(5)))).isEqualTo(bytes("1"));
             early.get().close();
@@ -335,10 +335,10 @@ class RendezvousTest {
         long seed = System.nanoTime();
         System.out.println("RendezvousTest seed " + seed);
         Random random = new Random(seed);
-        Place.Server place = new Place.Server("127.0.0.1", freePort(), SECRET);
-        try (Rendezvous zero = TcpRendezvous.join(place, "job", 0, 0, 2, in(Duration.ofSeconds(50)))) {
+        Venue.Server venue = new Venue.Server("127.0.0.1", freePort(), SECRET);
+        try (Rendezvous zero = TcpRendezvous.join(venue, "job", 0, 0, 2, in(Duration.ofSeconds(50)))) {
             for (int i = 0; i < 400; i++) {
-                try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), place.port())) {
+                try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), venue.port())) {
                     socket.setSoTimeout(5_000);
                     byte[] noise = noise(random);
                     socket.getOutputStream().write(noise);
@@ -349,7 +349,7 @@ class RendezvousTest {
                     // Being thrown out is fine.
                 }
             }
-            try (Rendezvous one = TcpRendezvous.join(place, "job", 0, 1, 2, in(Duration.ofSeconds(20)))) {
+            try (Rendezvous one = TcpRendezvous.join(venue, "job", 0, 1, 2, in(Duration.ofSeconds(20)))) {
                 one.put("x", bytes("still here"));
                 assertThat(zero.await("x", in(Duration.ofSeconds(5)))).isEqualTo(bytes("still here"));
             }

@@ -66,7 +66,7 @@ public final class MemoryChannel {
      * @param on the lanes that do it
      */
     public void put(Chunks to, Chunks from, Lanes on) {
-        requireTheirs(Code.PUT, to);
+        rank.requireOf(peer, Code.PUT, to);
         rank.requireOwn(Code.PUT, from);
         rank.data(Code.PUT, List.of(from), List.of(to), ChannelType.MEMORY, List.of(), null, on);
     }
@@ -79,7 +79,7 @@ public final class MemoryChannel {
      * @param on the lanes that do it
      */
     public void putPackets(Chunks to, Chunks from, Lanes on) {
-        requireTheirs(Code.PUT_PACKETS, to);
+        rank.requireOf(peer, Code.PUT_PACKETS, to);
         rank.requireScratch(Code.PUT_PACKETS, to);
         rank.requireOwn(Code.PUT_PACKETS, from);
         rank.data(Code.PUT_PACKETS, List.of(from), List.of(to), ChannelType.MEMORY, List.of(), null, on);
@@ -93,7 +93,7 @@ public final class MemoryChannel {
      * @param on the lanes that do it
      */
     public void readPutPackets(Chunks to, Chunks from, Lanes on) {
-        requireTheirs(Code.READ_PUT_PACKETS, to);
+        rank.requireOf(peer, Code.READ_PUT_PACKETS, to);
         rank.requireScratch(Code.READ_PUT_PACKETS, to);
         rank.requireScratch(Code.READ_PUT_PACKETS, from);
         rank.requireOwn(Code.READ_PUT_PACKETS, from);
@@ -108,7 +108,7 @@ public final class MemoryChannel {
      * @param on the lanes that do it
      */
     public void get(Chunks to, Chunks from, Lanes on) {
-        requireTheirs(Code.GET, from);
+        rank.requireOf(peer, Code.GET, from);
         rank.requireOwn(Code.GET, to);
         rank.data(Code.GET, List.of(from), List.of(to), ChannelType.MEMORY, List.of(id), null, on);
     }
@@ -125,7 +125,7 @@ public final class MemoryChannel {
     public void reduce(Chunks to, Chunks first, List<Chunks> theirs, ReduceOp op, Lanes on) {
         rank.requireOwn(Code.READ_REDUCE, to);
         rank.requireOwn(Code.READ_REDUCE, first);
-        theirs.forEach(each -> requireTheirs(Code.READ_REDUCE, each));
+        theirs.forEach(each -> rank.requireOf(peer, Code.READ_REDUCE, each));
         List<Chunks> sources = new ArrayList<>();
         sources.add(first);
         sources.addAll(theirs);
@@ -134,13 +134,5 @@ public final class MemoryChannel {
 
     private void sync(Code code, int lane, DataSync sync) {
         rank.append(lane, Step.control(code, ChannelType.MEMORY, List.of(id), sync));
-    }
-
-    private void requireTheirs(Code code, Chunks chunks) {
-        CollectiveProgram.require(
-                chunks.rank() == peer,
-                code,
-                rank.id(),
-                chunks + " is not of rank " + peer + ", to which this channel goes");
     }
 }

@@ -107,8 +107,7 @@ public final class PortChannel {
 
     private void move(Code code, Chunks to, Chunks from, Lanes on) {
         rank.requireOwn(code, from);
-        CollectiveProgram.require(
-                to.rank() == peer, code, rank.id(), to + " is not of rank " + peer + ", to which this channel goes");
+        rank.requireOf(peer, code, to);
         rank.data(code, List.of(from), List.of(to), ChannelType.PORT, List.of(id), null, on);
     }
 

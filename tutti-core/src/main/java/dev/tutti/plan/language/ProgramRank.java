@@ -254,6 +254,12 @@ public final class ProgramRank {
         CollectiveProgram.require(chunks.rank() == id, code, id, chunks + " is not of this rank");
     }
 
+    /** What a channel reaches on its other side is the peer's. */
+    void requireOf(int peer, Code code, Chunks chunks) {
+        CollectiveProgram.require(
+                chunks.rank() == peer, code, id, chunks + " is not of rank " + peer + ", to which this channel goes");
+    }
+
     void requireScratch(Code code, Chunks chunks) {
         CollectiveProgram.require(
                 CollectiveProgram.isScratch(chunks), code, id, "packets live in scratch only, got " + chunks);

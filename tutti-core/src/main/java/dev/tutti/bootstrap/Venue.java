@@ -6,9 +6,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Where the processes of a job meet. */
-public sealed interface Place {
+public sealed interface Venue {
     /** There is one process. */
-    record Alone() implements Place {}
+    record Alone() implements Venue {}
 
     /**
      * A folder that only this user can look into.
@@ -16,7 +16,7 @@ public sealed interface Place {
      * @param given the job's own folder, if whoever started the processes has made it; null: it is found by the job's id
      * @param runtimeFolder the folder that the system gives this user for such things, or null
      */
-    record Folder(@Nullable Path given, @Nullable Path runtimeFolder) implements Place {
+    record Folder(@Nullable Path given, @Nullable Path runtimeFolder) implements Venue {
         static Folder parse(String text) {
             String name = text.substring("file:".length());
             try {
@@ -42,7 +42,7 @@ public sealed interface Place {
     }
 
     /** A server in process 0. */
-    record Server(String host, int port, Secret secret) implements Place {
+    record Server(String host, int port, Secret secret) implements Venue {
         static Server parse(String text, Secret secret) {
             String address = text.startsWith("tcp:") ? text.substring(4) : text;
             int colon = address.lastIndexOf(':');
