@@ -263,7 +263,7 @@ final class Fused implements AutoCloseable {
             args.set(LONG, 8, upload(blocks));
             args.set(LONG, 16, upload(targets));
         }
-        int vectors = part != null ? COPIED : size >= 8 ? 1 : size >= 4 ? 2 : COPIED;
+        int vectors = part != null || size < 4 ? COPIED : size < 8 ? 2 : 1;
         add(kernels.copies(places, apart()).function("copy_spread"), args, longest * width, sources.length, vectors);
     }
 

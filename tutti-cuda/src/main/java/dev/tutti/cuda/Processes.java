@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,13 +40,12 @@ final class Processes implements Distant {
     private final Notes notes;
     private final Prepared barrier;
     private final ProcessMessages messages;
-    private final Attendance attendance;
+    private final Turns turns;
     private final Set<Long> loaded = new HashSet<>();
     private final LinkedHashMap<Key, Fused> remembered = new LinkedHashMap<>(16, 0.75f, true);
     private final Thread guard;
     private @Nullable CudaStream lastOn;
     private int delays;
-    private int tellings;
     private volatile boolean closed;
 
     /** What was exchanged for a call, and so what its launch depends on. */
@@ -81,7 +79,7 @@ final class Processes implements Distant {
         this.notes = new Notes(host, world.device(), exports, imports);
         this.barrier = host.prepareBarrier();
         this.messages = new ProcessMessages(this, host, world, exports, imports);
-        this.attendance = Attendance.of(host);
+        this.turns = new Turns(host);
         this.guard = Thread.ofVirtual().name("tutti-cuda-guard").start(this::watch);
     }
 
@@ -114,7 +112,7 @@ final class Processes implements Distant {
     private synchronized void put(CudaCall call, CudaStream on, long number, @Nullable Memo memo) {
         begin(on);
         Fused known = memo == null || delays != 0 ? null : memo.launch;
-        attendance.come(Turn.word(number, known == null ? ++tellings : tellings));
+        turns.come(number, known == null);
         if (known != null) {
             known.launch(on.handle());
             return;
@@ -239,50 +237,9 @@ final class Processes implements Distant {
                 .await();
     }
 
-    /**
-     * Where a rank is: how many calls it has made, and with how many of them it told the others on the host what it calls. Both
-     * are in one word, so that they are seen together.
-     */
-    record Turn(int number, int tellings) {
-        static long word(long number, int tellings) {
-            return (number & Integer.MAX_VALUE) << 32 | (tellings & 0xFFFF_FFFFL);
-        }
-
-        static Turn of(long word) {
-            return new Turn((int) (word >>> 32), (int) word);
-        }
-
-        /** Whether a rank that is here tells, with the call that it is at, one that has made that call without. */
-        boolean isToldTo(Turn other) {
-            return tellings - other.tellings > 0 && other.number - number >= 0;
-        }
-    }
-
-    /** Ranks that run a prepared call again launch at once, and the others would wait for them on the host. */
-    private @Nullable MismatchException disagreement() {
-        List<Turn> turns = IntStream.range(0, host.size())
-                .mapToObj(each -> Turn.of(attendance.number(each)))
-                .toList();
-        for (int teller = 0; teller < turns.size(); teller++) {
-            Turn at = turns.get(teller);
-            List<Integer> again = IntStream.range(0, turns.size())
-                    .filter(each -> at.isToldTo(turns.get(each)))
-                    .boxed()
-                    .toList();
-            if (!again.isEmpty()) {
-                return new MismatchException(
-                        "ranks disagree in operation #" + at.number + ": rank " + teller
-                                + " makes a new call, ranks " + again
-                                + " run a prepared call or a group again; either all ranks do that or none",
-                        null);
-            }
-        }
-        return null;
-    }
-
     /** Why another rank has ended the world, which may have seen it first. */
     private RuntimeException orDisagreement(TuttiException ended) {
-        return ended instanceof AbortedException ? Objects.requireNonNullElse(disagreement(), ended) : ended;
+        return ended instanceof AbortedException ? Objects.requireNonNullElse(turns.disagreement(), ended) : ended;
     }
 
     /** What goes wrong on one rank ends the world for all. */
@@ -326,7 +283,7 @@ final class Processes implements Distant {
 
     /** What a launch that gave up says. */
     private RuntimeException failure(String who) {
-        RuntimeException disagreement = disagreement();
+        RuntimeException disagreement = turns.disagreement();
         if (disagreement != null) {
             return disagreement;
         }
@@ -362,8 +319,8 @@ final class Processes implements Distant {
         while (!closed) {
             try {
                 host.requireActive();
-                long now = attendance.number(rank());
-                MismatchException disagreement = now == before ? disagreement() : null;
+                long now = turns.own();
+                MismatchException disagreement = now == before ? turns.disagreement() : null;
                 if (disagreement != null) {
                     throw disagreement;
                 }
@@ -402,7 +359,7 @@ final class Processes implements Distant {
             bounce.close();
             imports.close();
             control.close();
-            attendance.close();
+            turns.close();
             notes.close();
         }
     }

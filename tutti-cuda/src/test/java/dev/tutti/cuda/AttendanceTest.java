@@ -64,12 +64,12 @@ class AttendanceTest {
 
     @Test
     void shouldSeeWhoCallsAnewWhereOthersRunAgain() {
-        Processes.Turn told = Processes.Turn.of(Processes.Turn.word(7, 4));
-        assertThat(told.isToldTo(new Processes.Turn(7, 3))).isTrue();
-        assertThat(told.isToldTo(new Processes.Turn(9, 3))).isTrue();
+        Turns.Turn told = Turns.Turn.of(Turns.Turn.word(7, 4));
+        assertThat(told.isToldTo(new Turns.Turn(7, 3))).isTrue();
+        assertThat(told.isToldTo(new Turns.Turn(9, 3))).isTrue();
         // Has not come yet; has told too; is ahead, having told.
-        assertThat(told.isToldTo(new Processes.Turn(6, 3))).isFalse();
-        assertThat(told.isToldTo(new Processes.Turn(7, 4))).isFalse();
-        assertThat(told.isToldTo(new Processes.Turn(8, 4))).isFalse();
+        assertThat(told.isToldTo(new Turns.Turn(6, 3))).isFalse();
+        assertThat(told.isToldTo(new Turns.Turn(7, 4))).isFalse();
+        assertThat(told.isToldTo(new Turns.Turn(8, 4))).isFalse();
     }
 }
