@@ -15,7 +15,8 @@ import java.lang.foreign.ValueLayout;
  *   SLOTS     DATA copy to peers, SIGNAL, WAIT, DATA fold          one-shot through slots
  *   PACKETS   PACKETS to peers, PACKETS fold into plain memory     one-shot of packets
  *   MOVES     PACKETS to peers, PACKETS from peers, DATA copies    one-shot that folds nothing
- *   POSTS     POST and FETCH, DATA                                 one-shot in which peers read what a rank shows
+ *   COPIES    DATA copies, SIGNAL, WAIT                            one-shot through slots that folds nothing
+ *   POSTS     DATA, POST, FETCH                                    one-shot in which peers read what a rank shows
  * </pre>
  */
 final class Templates {
@@ -24,7 +25,8 @@ final class Templates {
     static final int SLOTS = 2;
     static final int PACKETS = 3;
     static final int MOVES = 4;
-    static final int POSTS = 5;
+    static final int COPIES = 5;
+    static final int POSTS = 6;
 
     /** Above this the interpreter is as fast. */
     private static final long MOST_BYTES = 8 << 10;
@@ -38,6 +40,9 @@ final class Templates {
     static int recognise(long[] code) {
         if (isPosts(code)) {
             return POSTS;
+        }
+        if (isCopies(code)) {
+            return COPIES;
         }
         if (isMoves(code)) {
             return MOVES;
@@ -65,6 +70,23 @@ final class Templates {
             }
         }
         return false;
+    }
+
+    private static boolean isCopies(long[] code) {
+        boolean copies = false;
+        for (int pc = 0; pc < code.length; pc += Records.words(code[pc])) {
+            int kind = Records.kind(code[pc]);
+            boolean copy = kind == Records.DATA && isShortCopy(code, pc);
+            if (!copy && kind != Records.SIGNAL && kind != Records.WAIT) {
+                return false;
+            }
+            copies |= copy;
+        }
+        return copies;
+    }
+
+    private static boolean isShortCopy(long[] code, int pc) {
+        return Records.kernel(code[pc + 2]) == Records.COPY && code[pc + 1] <= MOST_BYTES;
     }
 
     private static boolean isMoves(long[] code) {
@@ -95,7 +117,6 @@ final class Templates {
         int fold = Records.flags(code[second]);
         return Records.kind(code[second]) == Records.PACKETS
                 && code[second + 1] == code[1]
-                && code[second + Records.OPERANDS] == code[Records.OPERANDS]
                 && code[1] > 0
                 && code[1] <= MOST_PACKET_BYTES
                 && (code[1] & 3) == 0
@@ -130,6 +151,8 @@ final class Templates {
             packets(code, endpoint);
         } else if (template == MOVES) {
             moves(code, endpoint);
+        } else if (template == COPIES) {
+            copies(code, endpoint);
         } else if (template == POSTS) {
             posts(code, endpoint);
         } else if (template == SLOTS) {
@@ -168,23 +191,51 @@ final class Templates {
                 endpoint);
     }
 
+    private static void copies(long[] code, Endpoint endpoint) {
+        for (int pc = 0; pc < code.length; ) {
+            int next = pc + Records.words(code[pc]);
+            int kind = Records.kind(code[pc]);
+            if (kind == Records.SIGNAL) {
+                Signals.signal(code, pc, endpoint);
+            } else if (kind == Records.WAIT) {
+                Signals.await(code, pc, endpoint);
+            } else {
+                // What peers wait for comes first, and they are told before the rest.
+                int firstSlot = next - Records.slots(code[pc + 2]);
+                int signal = next;
+                copyShort(code, pc, firstSlot, next, endpoint);
+                if (firstSlot < signal && signal < code.length && Records.kind(code[signal]) == Records.SIGNAL) {
+                    Signals.signal(code, signal, endpoint);
+                    next += Records.words(code[signal]);
+                }
+                copyShort(code, pc, pc + Records.OPERANDS + 1, firstSlot, endpoint);
+            }
+            pc = next;
+        }
+    }
+
     private static void posts(long[] code, Endpoint endpoint) {
         for (int pc = 0; pc < code.length; ) {
-            long header = code[pc];
-            int next = pc + Records.words(header);
-            int kind = Records.kind(header);
+            int next = pc + Records.words(code[pc]);
+            int kind = Records.kind(code[pc]);
             if (kind == Records.POST) {
                 endpoint.posts.post();
             } else if (kind == Records.FETCH) {
                 endpoint.posts.await(code, pc);
-            } else if (Records.kernel(code[pc + 2]) == Records.COPY && code[pc + 1] <= MOST_BYTES) {
-                for (int i = pc + Records.OPERANDS + 1; i < next; i++) {
-                    copyShort(code[pc + Records.OPERANDS], code[i], (int) code[pc + 1], endpoint);
-                }
+            } else if (isShortCopy(code, pc)) {
+                copyShort(code, pc, pc + Records.OPERANDS + 1, next, endpoint);
             } else {
                 Transfers.run(code, pc, 0, code[pc + 1], endpoint);
             }
             pc = next;
+        }
+    }
+
+    private static void copyShort(long[] code, int pc, int from, int to, Endpoint endpoint) {
+        int bytes = (int) code[pc + 1];
+        // A block that has ended in an earlier launch has nothing left to copy, nor a place in an array.
+        for (int i = from; i < to && bytes > 0; i++) {
+            copyShort(code[pc + Records.OPERANDS], code[i], bytes, endpoint);
         }
     }
 

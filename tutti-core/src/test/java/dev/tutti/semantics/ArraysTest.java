@@ -13,6 +13,7 @@ import dev.tutti.data.ExactData;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -148,6 +149,22 @@ class ArraysTest {
                 in.requireNothingAround(what);
                 out.requireNothingAround(what);
             }
+        });
+    }
+
+    /** The last window of the longer block is a short copy; the shorter array ended long before. */
+    @Test
+    void shouldGatherWhenAnArrayHasEndedBeforeTheLastWindow() {
+        World.local(2).run(comm -> {
+            long[] counts = {1, 4 * 65_536 + 1};
+            float[] in = new float[(int) counts[comm.rank()]];
+            Arrays.fill(in, comm.rank() + 1);
+            float[] out = new float[(int) (counts[0] + counts[1])];
+            comm.allGatherV(Buffer.of(in), Buffer.of(out), counts, null);
+            float[] expected = new float[out.length];
+            Arrays.fill(expected, 2);
+            expected[0] = 1;
+            assertThat(out).isEqualTo(expected);
         });
     }
 
