@@ -182,7 +182,7 @@ class ArraysTest {
         });
         World.local(2).run(comm -> {
             ExactData data = ExactData.reducing(DataType.FLOAT32, ReduceOp.Kind.SUM, 2);
-            for (int round = 0; round < 60; round++) {
+            for (int round = 0; round < 24; round++) {
                 int count = round % 3 == 0 ? 1_000 : 200_003;
                 // New ones each time: they begin young, and the collector copies what it keeps.
                 Part started = Part.of(DataType.FLOAT32, 2, count).fill(data.input(comm.rank(), 2 * round));

@@ -195,8 +195,10 @@ class TimeoutTest {
         Handler handler = new Handler() {
             @Override
             public void publish(LogRecord entry) {
-                if (entry.getLevel() == Level.WARNING) {
-                    warnings.add(new SimpleFormatter().formatMessage(entry));
+                String text = new SimpleFormatter().formatMessage(entry);
+                // On a busy machine the barrier may take long enough for a warning, too.
+                if (entry.getLevel() == Level.WARNING && text.contains("allReduce")) {
+                    warnings.add(text);
                     warned.countDown();
                 }
             }
