@@ -19,7 +19,7 @@ final class Warmup {
     /** Per byte of each source. Interpreted vector code takes 50 ns and more; what C2 makes of it, less than 0.1. */
     private static final double FAST_NANOS = 0.15;
 
-    /** What is good enough on a slow machine, after some time. */
+    /** What is good enough on a slow machine, from the second turn on. */
     private static final double GOOD_NANOS = 0.5;
 
     private static final int FAST_ROUNDS = 4;
@@ -28,8 +28,10 @@ final class Warmup {
     private static final long LOOK_MILLIS = 10;
 
     private static final int LOOKS = 200;
-    private static final long PATIENCE_NANOS = 1_000_000_000L;
-    private static final long GIVE_UP_NANOS = 10 * PATIENCE_NANOS;
+    /** A kernel that is not fast by then makes way for the others, and comes back after them, so many times. */
+    private static final long TURN_NANOS = 1_000_000_000L;
+
+    private static final int TURNS = 10;
     /** Enough calls for C2 to have been asked; from then on the trainer leaves the core to it. */
     private static final int ENOUGH_ROUNDS = 80;
 
@@ -37,6 +39,9 @@ final class Warmup {
     private static final int FACADE_CALLS = 300;
 
     private static final int HEAP = 1 << 16;
+    /** Jobs count in their upper bits the turns that they have had. */
+    private static final int TURN = 1 << 20;
+
     private static final int REPORT = -1;
     private static final int END = -2;
 
@@ -130,6 +135,8 @@ final class Warmup {
         private final boolean[] linked = new boolean[2 * Codes.TYPES];
         private long dst;
         private int divisor;
+        /** Turns that ended without a fast kernel, of all jobs. */
+        private int futile;
 
         @Override
         public void run() {
@@ -167,18 +174,27 @@ final class Warmup {
                 return;
             }
             boolean heap = (job & HEAP) != 0;
-            int kernel = (job & ~HEAP) >>> 4;
+            int kernel = (job & HEAP - 1) >>> 4;
+            int turn = job / TURN;
             int sources = job & 15;
             byte[] states = heap ? Kernels.HEAP_STATES : Kernels.NATIVE_STATES;
             boolean ready = false;
             try {
-                ready = !hopeless && train(heap, kernel, sources);
+                ready = !hopeless && train(heap, kernel, sources, turn == 0);
             } catch (LinkageError | RuntimeException e) {
                 System.getLogger("dev.tutti").log(System.Logger.Level.WARNING, "A vector kernel does not run", e);
+                turn = TURNS;
             }
-            // Where not even one gets compiled (no C2, say), stop trying.
-            hopeless |= !ready && !succeeded;
             succeeded |= ready;
+            if (!ready) {
+                futile++;
+                // Where not even one gets compiled (no C2, say), stop trying.
+                hopeless |= !succeeded && futile >= TURNS;
+                if (!hopeless && turn + 1 < TURNS) {
+                    again(job + TURN);
+                    return;
+                }
+            }
             states[Kernels.state(kernel, sources)] = ready ? Kernels.READY : Kernels.NEVER;
             for (int i = 0; ready && i < FACADE_CALLS; i++) {
                 callFacade(heap, kernel, sources);
@@ -195,7 +211,14 @@ final class Warmup {
             }
         }
 
-        private boolean train(boolean heap, int kernel, int sources) throws InterruptedException {
+        private static void again(int job) {
+            synchronized (LOCK) {
+                QUEUE.add(job);
+            }
+        }
+
+        /** Whether the kernel was fast before its turn was over. */
+        private boolean train(boolean heap, int kernel, int sources, boolean first) throws InterruptedException {
             int type = Codes.type(kernel);
             int large = SCRATCH_BYTES >> Codes.shift(type);
             Object array = heap ? newArray(type, large) : code;
@@ -216,9 +239,9 @@ final class Warmup {
                 long before = System.nanoTime();
                 call(heap, kernel, sources, array, 0, large);
                 long after = System.nanoTime();
-                boolean patient = after - start < PATIENCE_NANOS && !Codes.isFloat8(type);
-                fast = after - before < bytes * (patient ? FAST_NANOS : GOOD_NANOS) ? fast + 1 : 0;
-                if (after - start > GIVE_UP_NANOS) {
+                boolean demanding = first && !Codes.isFloat8(type);
+                fast = after - before < bytes * (demanding ? FAST_NANOS : GOOD_NANOS) ? fast + 1 : 0;
+                if (after - start > TURN_NANOS) {
                     return false;
                 }
             }
