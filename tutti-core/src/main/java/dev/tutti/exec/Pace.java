@@ -1,5 +1,8 @@
 package dev.tutti.exec;
 
+import dev.tutti.posix.Cores;
+import java.util.concurrent.ThreadLocalRandom;
+
 /**
  * How threads of a rank pass the time until what they wait for is there: they look again and again, give the core away now and
  * then, and sleep at last. All of it is bounded by time, for a turn of a loop that takes ten nanoseconds takes a microsecond
@@ -9,7 +12,8 @@ package dev.tutti.exec;
  * mostly looks. Still two ranks may share a core for a while, and then looking only keeps the other from going on. Giving the core away
  * tells: if it comes back at once, nobody else wanted it, and there is no need to ask again soon. If it comes back a little later, it
  * is shared with somebody who gives it away as well, most likely the rank that is waited for: then it is given away at every
- * turn, from the first one of the next wait on. If it comes back after a whole time slice, somebody had it who waits for nothing; being
+ * turn, from the first one of the next wait on; and as there is a core for each and the system leaves two together that have just run
+ * together, one of them soon moves to another core. If it comes back after a whole time slice, somebody had it who waits for nothing; being
  * polite to those only loses time.
  *
  * <p><b>With more ranks than cores</b> what is waited for needs the core: it is given away at every turn.
@@ -43,6 +47,12 @@ public final class Pace {
      */
     private static final long STRANGER_NANOS = 1_000_000;
 
+    /**
+     * How long a core is shared before a rank leaves it: at least so long, and up to four times as long. Drawn by lot, as both that share it want
+     * to leave, and one is enough.
+     */
+    private static final long STAY_NANOS = 300_000;
+
     private final int turns;
     private final boolean shared;
     private final long sleepAfterNanos;
@@ -51,6 +61,9 @@ public final class Pace {
 
     /** Whether the core was last shared with others who give it away. */
     private boolean crowded;
+
+    /** When the core will have been shared for long enough; counts while it is {@link #crowded}. */
+    private long leaveAt;
 
     /** Until when nobody else is expected to want the core. */
     private long aloneUntil;
@@ -91,9 +104,19 @@ public final class Pace {
         } else {
             Thread.yield();
             long took = System.nanoTime() - now;
-            crowded = took > NOBODY_NANOS && took < STRANGER_NANOS;
-            aloneUntil = now + took + ALONE_NANOS;
+            meet(took > NOBODY_NANOS && took < STRANGER_NANOS, now + took);
         }
         return true;
+    }
+
+    private void meet(boolean others, long now) {
+        if (others && !crowded) {
+            leaveAt = now + ThreadLocalRandom.current().nextLong(STAY_NANOS, 4 * STAY_NANOS);
+        } else if (others && now - leaveAt > 0) {
+            Cores.leave();
+            others = false;
+        }
+        crowded = others;
+        aloneUntil = now + ALONE_NANOS;
     }
 }

@@ -50,6 +50,20 @@ class PosixTest {
     }
 
     @Test
+    void shouldBeOnAnotherCoreWhenItHasLeftOne() {
+        int moved = 0;
+        for (int i = 0; i < 100; i++) {
+            int before = Cores.current();
+            assertTrue(before >= 0);
+            boolean left = Cores.leave();
+            // The system may have moved the thread in between, and may move it back, but not every time.
+            moved += left && Cores.current() != before ? 1 : 0;
+            assertEquals(Runtime.getRuntime().availableProcessors() > 1, left);
+        }
+        assertEquals(Runtime.getRuntime().availableProcessors() > 1, moved > 0);
+    }
+
+    @Test
     void shouldReturnAtOnceWhenTheWordHasChanged() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(4, 4);

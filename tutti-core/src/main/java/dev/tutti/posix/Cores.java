@@ -1,0 +1,59 @@
+package dev.tutti.posix;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Which cores a thread may run on.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html">sched_setaffinity(2)</a>
+ */
+public final class Cores {
+    private static final long SET_AFFINITY = Libc.systemCall(203, 122);
+    private static final long GET_AFFINITY = Libc.systemCall(204, 123);
+    private static final long GET_CPU = Libc.systemCall(309, 168);
+
+    private static final int MASK_BYTES = 1024;
+
+    /** What a thread may use, and the same without the core that it leaves. */
+    private static final ThreadLocal<MemorySegment> MASKS =
+            ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(2 * MASK_BYTES, 8));
+
+    private Cores() {}
+
+    /**
+     * Moves the calling thread to another of the cores that it may use, once: the system may move it back. Does nothing where there is no other, or
+     * no such call.
+     *
+     * @return whether the thread was moved
+     */
+    public static boolean leave() {
+        if (Libc.UNAVAILABILITY_CAUSE != null) {
+            return false;
+        }
+        MemorySegment scratch = Libc.scratch();
+        MemorySegment core = Libc.structure(scratch);
+        MemorySegment all = MASKS.get();
+        long bytes = Libc.call(scratch, GET_AFFINITY, 0, MASK_BYTES, all.address());
+        if (bytes <= 0 || Libc.call(scratch, GET_CPU, core.address(), 0, 0) == -1) {
+            return false;
+        }
+        MemorySegment others = all.asSlice(MASK_BYTES);
+        MemorySegment.copy(all, 0, others, 0, bytes);
+        int own = core.get(ValueLayout.JAVA_INT, 0);
+        long at = (long) own / Byte.SIZE;
+        others.set(ValueLayout.JAVA_BYTE, at, (byte) (others.get(ValueLayout.JAVA_BYTE, at) & ~(1 << own % Byte.SIZE)));
+        // No others: the call refuses an empty set.
+        boolean left = Libc.call(scratch, SET_AFFINITY, 0, bytes, others.address()) == 0;
+        return left && Libc.call(scratch, SET_AFFINITY, 0, bytes, all.address()) == 0;
+    }
+
+    /** The core that the calling thread is on, or -1. */
+    static int current() {
+        MemorySegment scratch = Libc.scratch();
+        MemorySegment core = Libc.structure(scratch);
+        boolean known = Libc.UNAVAILABILITY_CAUSE == null && Libc.call(scratch, GET_CPU, core.address(), 0, 0) == 0;
+        return known ? core.get(ValueLayout.JAVA_INT, 0) : -1;
+    }
+}
