@@ -10,11 +10,14 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+/** Runs first: it is about a JVM in which no kernel has been used yet. */
+@Order(1)
 @Timeout(60)
 class WarmupTest {
     private static final Duration LONG = Duration.ofSeconds(50);
