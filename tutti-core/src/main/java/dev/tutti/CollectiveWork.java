@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 final class CollectiveWork extends Schedule.Queued implements Work {
     private final Communicator communicator;
     private final Call call;
-    private final @Nullable Prepared prepared;
+    private final @Nullable PreparedCall prepared;
 
-    CollectiveWork(Communicator communicator, Schedule schedule, Call call, @Nullable Prepared prepared) {
+    CollectiveWork(Communicator communicator, Schedule schedule, Call call, @Nullable PreparedCall prepared) {
         super(schedule);
         this.communicator = communicator;
         this.call = call;

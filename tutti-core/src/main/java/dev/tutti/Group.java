@@ -11,7 +11,9 @@ import org.jspecify.annotations.Nullable;
  * before any is waited for, so sends and receives in a circle and collectives in any order do not wait for each other.
  *
  * <p>A group belongs to the thread that made it. Wrong arguments throw at once and leave the group usable. {@link #close} runs
- * whatever was collected, unless {@link #start} did.
+ * whatever was collected, unless {@link #start} did, or the last operation was refused: an exception that leaves the block
+ * is then not held up by half of a group, which would wait for the other half until its deadline. Of other exceptions in the block
+ * {@code close} learns nothing.
  *
  * {@snippet :
  * try (Group group = comm.world().group()) {
@@ -27,9 +29,12 @@ public final class Group implements AutoCloseable {
     private final List<Step> steps = new ArrayList<>();
 
     /** An operation and where it runs. */
-    private record Step(Communicator comm, Supplier<Work> start) {}
+    private record Step(Communicator comm, Prepared prepared) {}
 
     private boolean started;
+
+    /** Whether the last operation was refused, and nothing has been added since. */
+    private boolean refused;
 
     Group(World world) {
         this.world = world;
@@ -45,10 +50,7 @@ public final class Group implements AutoCloseable {
      * @return this group
      */
     public Group send(Communicator comm, Buffer buffer, int destination, int tag) {
-        Arguments.requireRank(destination, comm.size(), "destination");
-        Communicator.requireTag(tag, false);
-        Objects.requireNonNull(buffer, "buffer");
-        return add(comm, () -> comm.post(comm.newSend(buffer, destination, tag, false), true));
+        return add(comm, () -> comm.prepareSend(buffer, destination, tag));
     }
 
     /**
@@ -73,12 +75,7 @@ public final class Group implements AutoCloseable {
      * @return this group
      */
     public Group recv(Communicator comm, Buffer buffer, int source, int tag) {
-        if (source != Communicator.ANY_SOURCE) {
-            Arguments.requireRank(source, comm.size(), "source");
-        }
-        Communicator.requireTag(tag, true);
-        Objects.requireNonNull(buffer, "buffer");
-        return add(comm, () -> comm.post(comm.newRecv(buffer, source, tag, false), true));
+        return add(comm, () -> comm.prepareRecv(buffer, source, tag));
     }
 
     /**
@@ -103,7 +100,7 @@ public final class Group implements AutoCloseable {
      * @return this group
      */
     public Group allReduce(Communicator comm, Buffer in, Buffer out, ReduceOp op) {
-        return add(comm, comm.prepareAllReduce(in, out, op));
+        return add(comm, () -> comm.prepareAllReduce(in, out, op));
     }
 
     /**
@@ -117,7 +114,7 @@ public final class Group implements AutoCloseable {
      * @return this group
      */
     public Group reduce(Communicator comm, Buffer in, @Nullable Buffer out, ReduceOp op, int root) {
-        return add(comm, comm.prepareReduce(in, out, op, root));
+        return add(comm, () -> comm.prepareReduce(in, out, op, root));
     }
 
     /**
@@ -129,7 +126,7 @@ public final class Group implements AutoCloseable {
      * @return this group
      */
     public Group broadcast(Communicator comm, Buffer buffer, int root) {
-        return add(comm, comm.prepareBroadcast(buffer, root));
+        return add(comm, () -> comm.prepareBroadcast(buffer, root));
     }
 
     /**
@@ -141,7 +138,7 @@ public final class Group implements AutoCloseable {
      * @return this group
      */
     public Group allGather(Communicator comm, Buffer in, Buffer out) {
-        return add(comm, comm.prepareAllGather(in, out));
+        return add(comm, () -> comm.prepareAllGather(in, out));
     }
 
     /**
@@ -154,7 +151,7 @@ public final class Group implements AutoCloseable {
      * @return this group
      */
     public Group reduceScatter(Communicator comm, Buffer in, Buffer out, ReduceOp op) {
-        return add(comm, comm.prepareReduceScatter(in, out, op));
+        return add(comm, () -> comm.prepareReduceScatter(in, out, op));
     }
 
     /**
@@ -166,7 +163,7 @@ public final class Group implements AutoCloseable {
      * @return this group
      */
     public Group allToAll(Communicator comm, Buffer in, Buffer out) {
-        return add(comm, comm.prepareAllToAll(in, out));
+        return add(comm, () -> comm.prepareAllToAll(in, out));
     }
 
     /**
@@ -177,16 +174,17 @@ public final class Group implements AutoCloseable {
      * @return this group
      */
     public Group add(Communicator comm, Prepared prepared) {
-        Objects.requireNonNull(prepared, "prepared");
-        return add(comm, prepared::start);
+        return add(comm, () -> Objects.requireNonNull(prepared, "prepared"));
     }
 
-    private Group add(Communicator comm, Supplier<Work> step) {
+    private Group add(Communicator comm, Supplier<Prepared> checked) {
         requireOpen();
+        refused = true;
         if (comm.world() != world) {
             throw new IllegalArgumentException("'" + comm.name() + "' belongs to another world than this group");
         }
-        steps.add(new Step(comm, step));
+        steps.add(new Step(comm, checked.get()));
+        refused = false;
         return this;
     }
 
@@ -202,7 +200,7 @@ public final class Group implements AutoCloseable {
         List<Work> works = new ArrayList<>(steps.size());
         try {
             for (Step step : steps) {
-                works.add(step.start.get());
+                works.add(step.prepared.start());
             }
         } catch (RuntimeException refused) {
             endStarted(works, refused);
@@ -225,12 +223,25 @@ public final class Group implements AutoCloseable {
         }
     }
 
-    /** Runs whatever was collected and waits for its end, unless {@link #start} was called. Closing twice is fine. */
+    /**
+     * Runs whatever was collected and waits for its end, unless {@link #start} was called. Closing twice is fine.
+     *
+     * @throws TuttiException also if the last operation was refused and nothing has been added since: then nothing runs
+     */
     @Override
     public void close() {
-        if (!started) {
-            start().await();
+        if (started) {
+            return;
         }
+        if (refused && !steps.isEmpty() && Thread.currentThread() == owner) {
+            started = true;
+            throw new TuttiException(
+                    TuttiException.Category.USAGE,
+                    "this group did not run, as its last operation was refused and the others might wait for it: "
+                            + "add it rightly before the end, or call start() to run without it",
+                    null);
+        }
+        start().await();
     }
 
     private void requireOpen() {

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Several operations that were started together. It is over when all are; its error is the first one's. */
-final class GroupWork implements Work {
+sealed class GroupWork implements Work permits ExchangeWork {
     private final List<Work> works;
 
     GroupWork(List<Work> works) {

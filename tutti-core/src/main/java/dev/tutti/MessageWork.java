@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A send or receive that was started. */
-final class MessageWork extends Message implements Work {
+final class MessageWork extends Message implements ReceiveWork {
     private final Buffer buffer;
 
     MessageWork(Communicator comm, boolean send, Buffer buffer, int peer, int tag) {
@@ -27,7 +27,13 @@ final class MessageWork extends Message implements Work {
         buffer.retain();
     }
 
-    Received received() {
+    @Override
+    public Received received() {
+        if (!isDone()) {
+            throw new TuttiException(
+                    TuttiException.Category.USAGE, "nothing has been received yet: await the Work first", null);
+        }
+        Works.rethrow(error());
         return new Received(peer(), tag(), receivedBytes() / buffer.type().bytes());
     }
 

@@ -62,15 +62,15 @@ abstract sealed class Messages extends ByteCollectives permits Communicator {
      * Starts {@link #recv}.
      *
      * {@snippet :
-     * Work arrived = comm.recvAsync(activations, previous, 0);
+     * ReceiveWork arriving = comm.recvAsync(activations, Communicator.ANY_SOURCE, 0);
      * }
      *
      * @param buffer where the elements go
      * @param source the sending rank, or {@link Communicator#ANY_SOURCE}
      * @param tag 0 or more, or {@link Communicator#ANY_TAG}
-     * @return what to wait for
+     * @return what to wait for; then it knows who sent the message
      */
-    public Work recvAsync(Buffer buffer, int source, int tag) {
+    public ReceiveWork recvAsync(Buffer buffer, int source, int tag) {
         return post(newRecv(buffer, source, tag, true), true);
     }
 
@@ -93,21 +93,91 @@ abstract sealed class Messages extends ByteCollectives permits Communicator {
     public Received sendRecv(Buffer send, int destination, int sendTag, Buffer receive, int source, int receiveTag) {
         MessageWork received = newRecv(receive, source, receiveTag, false);
         MessageWork sent = newSend(send, destination, sendTag, false);
-        schedule.requireActive();
-        received.retain();
-        try {
-            sent.retain();
-        } catch (IllegalStateException closed) {
-            received.finished();
-            throw closed;
-        }
-        start(received, false);
-        start(sent, false);
+        postBoth(received, sent, false);
         received.join(Long.MAX_VALUE);
         sent.join(Long.MAX_VALUE);
         Works.rethrow(received.error());
         Works.rethrow(sent.error());
         return received.received();
+    }
+
+    /**
+     * Starts {@link #sendRecv}.
+     *
+     * {@snippet :
+     * ReceiveWork exchange = comm.sendRecvAsync(mine, right, 0, theirs, left, 0);
+     * }
+     *
+     * @param send what to send; not to be changed before the end
+     * @param destination the receiving rank
+     * @param sendTag 0 or more
+     * @param receive where received elements go
+     * @param source the sending rank, or {@link Communicator#ANY_SOURCE}
+     * @param receiveTag 0 or more, or {@link Communicator#ANY_TAG}
+     * @return what to wait for; then it knows who sent what was received
+     */
+    public ReceiveWork sendRecvAsync(
+            Buffer send, int destination, int sendTag, Buffer receive, int source, int receiveTag) {
+        MessageWork received = newRecv(receive, source, receiveTag, true);
+        MessageWork sent = newSend(send, destination, sendTag, true);
+        postBoth(received, sent, true);
+        return new ExchangeWork(received, sent);
+    }
+
+    /**
+     * Prepares {@link #send} for many runs.
+     *
+     * {@snippet :
+     * Prepared forward = comm.prepareSend(activations, next, 0);
+     * }
+     *
+     * @param buffer what to send
+     * @param destination the receiving rank
+     * @param tag 0 or more
+     * @return what to run
+     */
+    public Prepared prepareSend(Buffer buffer, int destination, int tag) {
+        newSend(buffer, destination, tag, true);
+        return new PreparedMessages(() -> sendAsync(buffer, destination, tag));
+    }
+
+    /**
+     * Prepares {@link #recv} for many runs. What {@link Prepared#start} returns is a {@link ReceiveWork}.
+     *
+     * {@snippet :
+     * Prepared arrival = comm.prepareRecv(activations, previous, 0);
+     * }
+     *
+     * @param buffer where the elements go
+     * @param source the sending rank, or {@link Communicator#ANY_SOURCE}
+     * @param tag 0 or more, or {@link Communicator#ANY_TAG}
+     * @return what to run
+     */
+    public Prepared prepareRecv(Buffer buffer, int source, int tag) {
+        newRecv(buffer, source, tag, true);
+        return new PreparedMessages(() -> recvAsync(buffer, source, tag));
+    }
+
+    /**
+     * Prepares {@link #sendRecv} for many runs. What {@link Prepared#start} returns is a {@link ReceiveWork}.
+     *
+     * {@snippet :
+     * Prepared halo = comm.prepareSendRecv(mine, right, 0, theirs, left, 0);
+     * }
+     *
+     * @param send what to send
+     * @param destination the receiving rank
+     * @param sendTag 0 or more
+     * @param receive where received elements go
+     * @param source the sending rank, or {@link Communicator#ANY_SOURCE}
+     * @param receiveTag 0 or more, or {@link Communicator#ANY_TAG}
+     * @return what to run
+     */
+    public Prepared prepareSendRecv(
+            Buffer send, int destination, int sendTag, Buffer receive, int source, int receiveTag) {
+        newRecv(receive, source, receiveTag, true);
+        newSend(send, destination, sendTag, true);
+        return new PreparedMessages(() -> sendRecvAsync(send, destination, sendTag, receive, source, receiveTag));
     }
 
     /** Checks a send; {@link #post} starts it. */
@@ -136,6 +206,20 @@ abstract sealed class Messages extends ByteCollectives permits Communicator {
         work.retain();
         start(work, background);
         return work;
+    }
+
+    /** Starts the two messages of an exchange, or neither. */
+    private void postBoth(MessageWork received, MessageWork sent, boolean background) {
+        schedule.requireActive();
+        received.retain();
+        try {
+            sent.retain();
+        } catch (IllegalStateException closed) {
+            received.finished();
+            throw closed;
+        }
+        start(received, background);
+        start(sent, background);
     }
 
     private void start(MessageWork work, boolean background) {

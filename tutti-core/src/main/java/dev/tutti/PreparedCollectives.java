@@ -22,7 +22,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareBarrier() {
         Call call = new Call();
         requests.barrier(call);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -39,7 +39,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareAllReduce(Buffer buffer, ReduceOp op) {
         Call call = new Call();
         requests.allReduce(call, buffer.type(), buffer, buffer, op, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -57,7 +57,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareAllReduce(Buffer in, Buffer out, ReduceOp op) {
         Call call = new Call();
         requests.allReduce(call, in.type(), in, out, op, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -74,7 +74,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareAllReduce(List<Buffer> buffers, ReduceOp op) {
         Call call = new Call();
         requests.list(call, Collective.ALL_REDUCE, buffers, op, 0, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -92,7 +92,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareReduce(Buffer buffer, ReduceOp op, int root) {
         Call call = new Call();
         requests.reduce(call, buffer.type(), buffer, buffer, op, root, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -111,7 +111,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareReduce(Buffer in, @Nullable Buffer out, ReduceOp op, int root) {
         Call call = new Call();
         requests.reduce(call, in.type(), in, out, op, root, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -128,7 +128,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareBroadcast(Buffer buffer, int root) {
         Call call = new Call();
         requests.broadcast(call, buffer.type(), buffer, buffer, root, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -146,7 +146,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareBroadcast(@Nullable Buffer in, Buffer out, int root) {
         Call call = new Call();
         requests.broadcast(call, out.type(), in, out, root, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -163,7 +163,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareBroadcast(List<Buffer> buffers, int root) {
         Call call = new Call();
         requests.list(call, Collective.BROADCAST, buffers, null, root, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -180,7 +180,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareAllGather(Buffer in, Buffer out) {
         Call call = new Call();
         requests.allGather(call, in.type(), in, out, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -196,7 +196,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareAllGather(Buffer buffer) {
         Call call = new Call();
         requests.allGather(call, buffer.type(), null, buffer, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -215,7 +215,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareAllGatherV(Buffer in, Buffer out, long[] counts, long @Nullable [] offsets) {
         Call call = new Call();
         ragged.allGather(call, in.type(), in, out, counts, offsets, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -233,7 +233,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareReduceScatter(Buffer in, Buffer out, ReduceOp op) {
         Call call = new Call();
         requests.reduceScatter(call, in.type(), in, out, op, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -250,7 +250,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareReduceScatter(Buffer buffer, ReduceOp op) {
         Call call = new Call();
         requests.reduceScatter(call, buffer.type(), buffer, null, op, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -269,7 +269,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareReduceScatterV(Buffer in, Buffer out, long[] counts, ReduceOp op) {
         Call call = new Call();
         ragged.reduceScatter(call, in.type(), in, out, counts, op, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -287,7 +287,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareGather(@Nullable Buffer in, @Nullable Buffer out, int root) {
         Call call = new Call();
         requests.gather(call, typeOf(in, out), in, out, root, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -308,7 +308,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
             Buffer in, @Nullable Buffer out, long @Nullable [] counts, long @Nullable [] offsets, int root) {
         Call call = new Call();
         ragged.gather(call, in.type(), in, out, counts, offsets, root, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -326,7 +326,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareScatter(@Nullable Buffer in, @Nullable Buffer out, int root) {
         Call call = new Call();
         requests.scatter(call, typeOf(in, out), in, out, root, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -347,7 +347,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
             @Nullable Buffer in, long @Nullable [] counts, long @Nullable [] offsets, Buffer out, int root) {
         Call call = new Call();
         ragged.scatter(call, out.type(), in, counts, offsets, out, root, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -364,7 +364,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareAllToAll(Buffer in, Buffer out) {
         Call call = new Call();
         requests.allToAll(call, in.type(), in, out, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -391,7 +391,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
             long @Nullable [] receiveOffsets) {
         Call call = new Call();
         ragged.allToAll(call, in.type(), in, sendCounts, sendOffsets, out, receiveCounts, receiveOffsets, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -409,7 +409,7 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareScan(Buffer in, Buffer out, ReduceOp op) {
         Call call = new Call();
         requests.scan(call, Collective.SCAN, in.type(), in, out, op, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 
     /**
@@ -427,6 +427,6 @@ abstract sealed class PreparedCollectives extends StartedCollectives permits Blo
     public Prepared prepareExscan(Buffer in, Buffer out, ReduceOp op) {
         Call call = new Call();
         requests.scan(call, Collective.EXSCAN, in.type(), in, out, op, true);
-        return new Prepared(self(), call);
+        return new PreparedCall(self(), call);
     }
 }

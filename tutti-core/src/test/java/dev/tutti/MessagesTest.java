@@ -324,6 +324,89 @@ public class MessagesTest {
         });
     }
 
+    @Test
+    void shouldTellWhoSentWhenReceiveWasStarted() {
+        TestWorld.of(3).run(comm -> {
+            if (comm.rank() == 0) {
+                long[] value = new long[4];
+                boolean[] heard = new boolean[3];
+                for (int i = 1; i < 3; i++) {
+                    ReceiveWork arriving =
+                            comm.recvAsync(Buffer.of(value), Communicator.ANY_SOURCE, Communicator.ANY_TAG);
+                    arriving.await();
+                    Received received = arriving.received();
+                    assertThat(received).isEqualTo(new Received((int) value[0], 10 + (int) value[0], 1));
+                    heard[received.source()] = true;
+                }
+                assertThat(heard).containsExactly(false, true, true);
+                ReceiveWork pending = comm.recvAsync(Buffer.of(value), 0, 0);
+                assertThatThrownBy(pending::received)
+                        .isInstanceOf(TuttiException.class)
+                        .hasMessageContaining("await");
+                comm.send(one(7), 0, 0);
+                pending.await();
+                assertThat(pending.received()).isEqualTo(new Received(0, 0, 1));
+            } else {
+                comm.send(one(comm.rank()), 0, 10 + comm.rank());
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 300_000})
+    void shouldExchangeWhenStartedOrPrepared(int count) {
+        TestWorld.of(3).run(comm -> {
+            int next = (comm.rank() + 1) % 3;
+            int previous = (comm.rank() + 2) % 3;
+            long[] mine = new long[count];
+            long[] theirs = new long[count];
+            Buffer out = Buffer.of(mine);
+            Buffer in = Buffer.of(theirs);
+            Prepared exchange = comm.prepareSendRecv(out, next, 1, in, previous, 1);
+            Prepared send = comm.prepareSend(out, next, 2);
+            Prepared receive = comm.prepareRecv(in, Communicator.ANY_SOURCE, 2);
+            for (int round = 0; round < 4; round++) {
+                Arrays.fill(mine, 10 * round + comm.rank());
+                Arrays.fill(theirs, -1);
+                switch (round) {
+                    case 0 -> {
+                        ReceiveWork work = comm.sendRecvAsync(out, next, 1, in, previous, 1);
+                        work.await();
+                        assertThat(work.received()).isEqualTo(new Received(previous, 1, count));
+                    }
+                    case 1, 2 -> exchange.run();
+                    default -> {
+                        Work sent = send.start();
+                        Work received = receive.start();
+                        received.await();
+                        sent.await();
+                        assertThat(((ReceiveWork) received).received()).isEqualTo(new Received(previous, 2, count));
+                    }
+                }
+                long[] expected = new long[count];
+                Arrays.fill(expected, 10 * round + previous);
+                assertThat(theirs).isEqualTo(expected);
+            }
+        });
+    }
+
+    @Test
+    void shouldRefuseToStartPreparedMessageTwice() {
+        TestWorld.of(1).run(comm -> {
+            Prepared receive = comm.prepareRecv(one(0), 0, 0);
+            Work pending = receive.start();
+            assertThatThrownBy(receive::start)
+                    .isInstanceOf(TuttiException.class)
+                    .hasMessageContaining("still running");
+            comm.send(one(1), 0, 0);
+            pending.await();
+            Work again = receive.start();
+            comm.send(one(2), 0, 0);
+            again.await();
+            assertThatThrownBy(() -> comm.prepareSend(one(0), 1, 0)).isInstanceOf(IllegalArgumentException.class);
+        });
+    }
+
     /** All requests are there before the first is taken: then the sources take turns. */
     @Test
     void shouldTakeSourcesInTurnWhenAllHaveSent() {

@@ -29,9 +29,12 @@ public final class Schedule implements Progress.Moving {
 
         @Override
         protected void abandon(String reason, boolean timedOut) {
-            schedule.abort(reason, timedOut);
+            schedule.abort(reason + schedule.position(), timedOut);
         }
     }
+
+    /** How often to try to get in for a text; whoever moves a call is inside for moments only, unless it is a blocking one. */
+    private static final int POSITION_TURNS = 100;
 
     /** How long a failed call waits for peers to say that they keep off its memory. Who has not by then is stuck, or dead. */
     private static final long WITHDRAWAL_NANOS = 200_000_000;
@@ -283,6 +286,21 @@ public final class Schedule implements Progress.Moving {
                 queued--;
             }
         }
+    }
+
+    /** For texts: which call is running and who has come to it; empty if that cannot be told. */
+    private String position() {
+        for (int turn = 0; turn < POSITION_TURNS; turn++) {
+            if (gate.tryEnter()) {
+                try {
+                    return closed || running == null ? "" : "; " + endpoint.stall.position();
+                } finally {
+                    gate.exit();
+                }
+            }
+            Thread.yield();
+        }
+        return "";
     }
 
     /** Ends everything on this communicator, on all ranks. */

@@ -327,6 +327,12 @@ public final class Stall {
                 .toString();
     }
 
+    /** For whoever gives up from outside, inside the gate: which operation it is, and who has come to it. */
+    String position() {
+        lookUp();
+        return what() + ": " + whereEverybodyIs();
+    }
+
     private String whereEverybodyIs() {
         return (detail == null ? "" : detail.get() + "; ") + whoIsMissing();
     }

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tutti.Buffer;
 import dev.tutti.Communicator;
+import dev.tutti.DataType;
 import dev.tutti.Group;
 import dev.tutti.ReduceOp;
 import dev.tutti.TuttiException;
 import dev.tutti.Work;
 import dev.tutti.World;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -183,6 +186,46 @@ class GroupTest {
                 group.allReduce(comm, Buffer.of(values), Buffer.of(values), ReduceOp.SUM);
             }
             assertThat(values).containsExactly(2);
+        });
+    }
+
+    /** Half a group would wait for its other half until the deadline, and hold up the exception that says why. */
+    @Test
+    void shouldNotRunWhenItsLastOperationWasRefused() {
+        World.local(2).run(comm -> {
+            int peer = 1 - comm.rank();
+            int[] value = {-1};
+            Throwable thrown = thrownBy(() -> {
+                try (Group group = comm.world().group()) {
+                    group.recv(comm, Buffer.of(value), peer);
+                    group.send(comm, Buffer.of(value), 2);
+                }
+                return null;
+            });
+            assertThat(thrown).isInstanceOf(IllegalArgumentException.class);
+            assertUsage(thrown.getSuppressed()[0]);
+            comm.sendRecv(Buffer.of(new int[] {comm.rank()}), peer, 0, Buffer.of(value), peer, 0);
+            assertThat(value).containsExactly(peer);
+        });
+    }
+
+    @Test
+    void shouldRefuseMemoryOfMessagesWhenItIsAdded() {
+        World.local(1).run(comm -> {
+            Group group = comm.world().group();
+            try (Arena arena = Arena.ofConfined()) {
+                Buffer confined = Buffer.of(arena.allocate(8), DataType.INT8);
+                Buffer readOnly = Buffer.of(MemorySegment.ofArray(new byte[8]).asReadOnly(), DataType.INT8);
+                assertThat(thrownBy(() -> group.send(comm, confined, 0)))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("confined");
+                assertThat(thrownBy(() -> group.recv(comm, readOnly, 0)))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("read-only");
+                byte[] received = new byte[8];
+                group.send(comm, readOnly, 0).recv(comm, Buffer.of(received, DataType.INT8), 0);
+                group.close();
+            }
         });
     }
 

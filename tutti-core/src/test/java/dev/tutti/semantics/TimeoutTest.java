@@ -172,7 +172,13 @@ class TimeoutTest {
                 comm.barrier();
             }
         });
-        outcomes.assertAll(CollectiveTimeoutException.class, "rank 1 gave up on 'world'", "0.05S");
+        outcomes.assertAll(
+                CollectiveTimeoutException.class,
+                "rank 1 gave up on 'world'",
+                "0.05S",
+                "barrier (#1): arrived: ",
+                "missing: ",
+                "2 (has called nothing yet)");
     }
 
     @Test
