@@ -25,6 +25,7 @@ final class Bench implements AutoCloseable {
     /** So many different parts of the memory are used at most; more would only take memory for descriptions. */
     private static final int MOST_PLACES = 1024;
 
+    private final Communicator everybody;
     private final Communicator comm;
     private final PerfOptions options;
     private final Traffic traffic;
@@ -37,14 +38,27 @@ final class Bench implements AutoCloseable {
     private long seed;
     private boolean settled;
 
-    Bench(Communicator comm, PerfOptions options, Traffic traffic, Hooks hooks, Consumer<String> progress) {
+    /**
+     * Makes one rank's part.
+     *
+     * @param everybody all ranks, who begin, settle and count together
+     * @param comm those who run the program with this rank: all, or a group
+     */
+    Bench(
+            Communicator everybody,
+            Communicator comm,
+            PerfOptions options,
+            Traffic traffic,
+            Hooks hooks,
+            Consumer<String> progress) {
+        this.everybody = everybody;
         this.comm = comm;
         this.options = options;
         this.traffic = traffic;
         this.hooks = hooks;
         this.progress = progress;
-        this.timer = new Timer(comm, options, hooks.nanoClock());
-        this.settling = new Settling(comm);
+        this.timer = new Timer(everybody, options, hooks.nanoClock());
+        this.settling = new Settling(everybody);
     }
 
     /** Measures a series of rows. */
@@ -165,7 +179,7 @@ final class Bench implements AutoCloseable {
                             inPlace,
                             setting.recv().segment(0, setting.shape().recvCount()));
             wrong[0] = checker.countWrong();
-            comm.allReduce(wrong, ReduceOp.SUM);
+            everybody.allReduce(wrong, ReduceOp.SUM);
         }
         return wrong[0];
     }

@@ -11,7 +11,7 @@ import java.util.Locale;
 
 /** A rank, and where it runs. */
 record Participant(int rank, int group, long pid, String host, int thread, String threadKind, String threadName) {
-    static List<Participant> of(World world, boolean virtual, String worldName) {
+    static List<Participant> of(World world, Split split, boolean virtual, String worldName) {
         String host = hostName();
         List<Participant> all = new ArrayList<>();
         int thread = 0;
@@ -19,7 +19,7 @@ record Participant(int rank, int group, long pid, String host, int thread, Strin
             thread = rank > 0 && world.processId(rank) == world.processId(rank - 1) ? thread + 1 : 0;
             all.add(new Participant(
                     rank,
-                    0,
+                    split.group(rank),
                     world.processId(rank),
                     host,
                     thread,

@@ -17,6 +17,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,7 @@ final class PerfRun {
     private final PrintStream out;
     private final Hooks hooks;
     private final String version;
+    private final Split split;
     private final Table table;
     private final Progress progress;
     private final List<Row> rows = new ArrayList<>();
@@ -52,6 +54,7 @@ final class PerfRun {
         this.out = out;
         this.hooks = hooks;
         this.version = version;
+        this.split = Split.fromEnvironment(environment);
         this.table = new Table(options, program, PerfRun::now);
         this.progress = Progress.on(
                 err, options.launched == null ? Progress.hasTerminal() : options.launched.equals(PerfOptions.TERMINAL));
@@ -114,7 +117,12 @@ final class PerfRun {
                 program,
                 Names.types(options.type),
                 Names.operators(options.operator),
-                program.roots(options.root, ranks));
+                program.roots(options.root, fewest(ranks)));
+    }
+
+    /** The ranks of the smallest group. */
+    private int fewest(int ranks) {
+        return Arrays.stream(split.sizes(ranks)).min().orElse(ranks);
     }
 
     private void finish(JsonReport json, @Nullable Summary summary, List<String> errors) {
@@ -130,8 +138,16 @@ final class PerfRun {
     }
 
     private void requirePossible(int ranks) {
-        if (program == Program.HYPERCUBE && Integer.bitCount(ranks) != 1) {
+        if (program == Program.HYPERCUBE
+                && Arrays.stream(split.sizes(ranks)).anyMatch(size -> Integer.bitCount(size) != 1)) {
             throw CommandException.usage("hypercube needs a power of two of ranks, -g gives " + ranks);
+        }
+        if (program.isRooted() && options.root >= fewest(ranks)) {
+            throw CommandException.usage("-r must be in -1.." + (fewest(ranks) - 1) + ", as the smallest group has "
+                    + fewest(ranks) + " ranks; got " + options.root);
+        }
+        if (options.isOnDevice() && !split.isNone()) {
+            throw CommandException.usage("NCCL_TESTS_SPLIT is for ranks of hosts, not for --device cuda");
         }
         if (options.plot != null
                 && !Files.isDirectory(options.plot.toAbsolutePath().resolveSibling(""))) {
@@ -219,14 +235,15 @@ final class PerfRun {
             options.limitSizes(possible[0]);
         }
         if (first) {
-            begin(Participant.of(comm.world(), options.virtual, WORLD), json);
+            begin(Participant.of(comm.world(), split, options.virtual, WORLD), json);
             if (tooLarge) {
                 print("#\n# Reducing maxBytes to " + possible[0] + " due to memory limitation\n");
             }
             print(table.columns());
         }
         comm.barrier();
-        try (Bench bench = new Bench(comm, options, traffic, hooks, first ? progress::show : text -> {})) {
+        Communicator group = split.isNone() ? comm : comm.split(split.group(comm.rank()), comm.rank());
+        try (Bench bench = new Bench(comm, group, options, traffic, hooks, first ? progress::show : text -> {})) {
             for (Case what : cases) {
                 bench.run(what, first ? row -> report(row, traffic) : row -> {});
             }

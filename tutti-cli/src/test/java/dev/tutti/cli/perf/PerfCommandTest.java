@@ -154,4 +154,32 @@ class PerfCommandTest {
         assertThat(tester.run("alltoallv -g 4 -b 4K -e 4K").err()).contains("is for 3 ranks");
         assertThat(tester.run("alltoallv -g 3 -b 512 -e 512").err()).contains("-e must be at least 1024");
     }
+
+    /** Three ranks with even numbers, two with odd ones; rank 0's group is shown. */
+    @ParameterizedTest
+    @CsvSource({"NCCL_TESTS_SPLIT, MOD 2", "NCCL_TESTS_SPLIT, %2", "NCCL_TESTS_SPLIT, AND 0x1", "NCCL_TESTS_SPLIT_MASK, 1"})
+    void shouldRunInGroupsWhenRanksAreSplit(String variable, String value) {
+        PerfTester.Outcome outcome = new PerfTester().with(variable, value).run("all_gather -g 5 -b 480 -e 480 -n 2");
+        assertThat(outcome.exitCode()).as(outcome.err()).isZero();
+        assertThat(outcome.out()).contains("#  Rank  1 Group  1 ", "#  Rank  4 Group  0 ");
+        assertThat(outcome.rows().getFirst()).startsWith("         480            40 ");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            DIV 2  | reduce -g 4 -r 1    |
+            DIV 2  | hypercube -g 4      |
+            OR 4   | sendrecv -g 3       |
+            MOD 2  | reduce -g 4 -r 2    | tutti perf: -r must be in -1..1, as the smallest group has 2 ranks; got 2
+            MOD 2  | hypercube -g 6      | tutti perf: hypercube needs a power of two of ranks
+            MOD 0  | all_reduce -g 2     | tutti perf: NCCL_TESTS_SPLIT='MOD 0' is no way to split
+            XOR 3  | all_reduce -g 2     | tutti perf: NCCL_TESTS_SPLIT='XOR 3' is no way to split
+            AND 99999999999 | all_reduce | tutti perf: NCCL_TESTS_SPLIT='AND 99999999999' is no way to split
+            """)
+    void shouldAcceptOrRefuseWaysToSplit(String split, String command, String message) {
+        PerfTester.Outcome outcome =
+                new PerfTester().with("NCCL_TESTS_SPLIT", split).run(command + " -b 1K -e 1K -n 1");
+        assertThat(outcome.exitCode()).as(outcome.err()).isEqualTo(message == null ? 0 : 6);
+        assertThat(outcome.err()).startsWith(message == null ? "" : message).hasLineCount(message == null ? 0 : 1);
+    }
 }
