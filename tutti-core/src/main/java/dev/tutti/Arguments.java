@@ -5,9 +5,39 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Checks what users pass, before anything is sent. Memory is an array, a segment or a {@link Buffer}. */
+/**
+ * Checks what users pass to a communicator, before anything is sent. Memory is an array, a segment or a {@link Buffer}. What is thrown
+ * names operation, rank and communicator.
+ */
 final class Arguments {
-    private Arguments() {}
+    private final String communicator;
+    private final int rank;
+    private final int size;
+
+    Arguments(String communicator, int rank, int size) {
+        this.communicator = communicator;
+        this.rank = rank;
+        this.size = size;
+    }
+
+    IllegalArgumentException wrong(String text) {
+        return new IllegalArgumentException(where() + text);
+    }
+
+    private String where() {
+        return operation() + " on rank " + rank + " of '" + communicator + "': ";
+    }
+
+    /** The method that the user called. The stack knows it, so that calls that are all right need not hand it down. */
+    private static String operation() {
+        String ours = Arguments.class.getPackageName();
+        return StackWalker.getInstance().walk(frames -> frames.takeWhile(
+                        frame -> frame.getClassName().lastIndexOf('.') == ours.length()
+                                && frame.getClassName().startsWith(ours))
+                .reduce((_, caller) -> caller)
+                .map(StackWalker.StackFrame::getMethodName)
+                .orElse("call"));
+    }
 
     static int elementBytes(Object array) {
         return switch (array) {
@@ -39,37 +69,47 @@ final class Arguments {
     static long count(MemorySegment segment, DataType type, String what) {
         Objects.requireNonNull(segment, what);
         Objects.requireNonNull(type, "type");
-        if (segment.byteSize() % type.bytes() != 0) {
-            throw new IllegalArgumentException(what + " has " + segment.byteSize()
-                    + " bytes, which is no multiple of the " + type.bytes() + " bytes of a " + type);
+        if (!isWhole(segment, type)) {
+            throw new IllegalArgumentException(notWhole(segment, type, what));
         }
         return segment.byteSize() / type.bytes();
     }
 
+    private static boolean isWhole(MemorySegment segment, DataType type) {
+        return segment.byteSize() % type.bytes() == 0;
+    }
+
+    private static String notWhole(MemorySegment segment, DataType type, String what) {
+        return what + " has " + segment.byteSize() + " bytes, which is no multiple of the " + type.bytes()
+                + " bytes of a " + type;
+    }
+
     /** Elements of any memory. */
-    static long count(Object memory, DataType type, String what) {
+    long count(Object memory, DataType type, String what) {
         if (memory instanceof float[] a) {
             return a.length;
         }
         if (memory instanceof Buffer buffer) {
             if (buffer.type() != type) {
-                throw new IllegalArgumentException(what + " holds " + buffer.type() + ", the other one " + type);
+                throw wrong(what + " holds " + buffer.type() + ", the other one " + type);
             }
             return buffer.count();
         }
         if (memory instanceof MemorySegment segment) {
-            return count(segment, type, what);
+            if (!isWhole(segment, Objects.requireNonNull(type, "type"))) {
+                throw wrong(notWhole(segment, type, what));
+            }
+            return segment.byteSize() / type.bytes();
         }
         Objects.requireNonNull(memory, what);
         if (elementBytes(memory) != type.bytes()) {
-            throw new IllegalArgumentException(
-                    what + ": " + memory.getClass().getSimpleName() + " cannot hold " + type);
+            throw wrong(what + ": " + memory.getClass().getSimpleName() + " cannot hold " + type);
         }
         return java.lang.reflect.Array.getLength(memory);
     }
 
     /** Lets an operand describe memory. */
-    static void describe(
+    void describe(
             Operand operand, Object memory, DataType type, String what, boolean written, boolean background) {
         MemorySegment segment;
         if (memory instanceof Buffer buffer) {
@@ -88,40 +128,41 @@ final class Arguments {
     }
 
     /** Checks memory of a message. */
-    static void check(Buffer buffer, boolean written, boolean background) {
+    void check(Buffer buffer, boolean written, boolean background) {
         MemorySegment segment = buffer.backing();
         if (segment != null) {
             checkSegment(segment, "buffer", written, background);
         }
     }
 
-    private static void checkSegment(MemorySegment segment, String what, boolean written, boolean background) {
+    private void checkSegment(MemorySegment segment, String what, boolean written, boolean background) {
         if (!segment.scope().isAlive()) {
-            throw new IllegalStateException(what + ": its arena has been closed");
+            throw new IllegalStateException(where() + "the arena of the " + what + " has been closed");
         }
         if (written && segment.isReadOnly()) {
-            throw new IllegalArgumentException(what + " is read-only");
+            throw wrong(what + " is read-only");
         }
         if (background && Operand.isConfined(segment)) {
-            throw new IllegalArgumentException(
+            throw wrong(
                     what + " is of a confined arena, which only its owner may use: make a blocking "
                             + "call, or take the memory from an automatic or shared arena or comm.allocate");
         }
         if (!segment.isAccessibleBy(Thread.currentThread())) {
-            throw new IllegalArgumentException(what + " is of a confined arena that belongs to another thread");
+            throw wrong(what + " is of a confined arena that belongs to another thread");
         }
     }
 
-    static void requireRank(int rank, int size, String what) {
-        if (rank < 0 || rank >= size) {
-            throw new IllegalArgumentException(what + " " + rank + " is outside 0.." + (size - 1));
+    /** Checks a rank that is named {@code what}: the root, a destination. */
+    void requireRank(int given, String what) {
+        if (given < 0 || given >= size) {
+            throw wrong(what + " " + given + " is outside 0.." + (size - 1));
         }
     }
 
-    static void requireOperator(@Nullable ReduceOp op, DataType type) {
+    void requireOperator(@Nullable ReduceOp op, DataType type) {
         Objects.requireNonNull(op, "op");
         if (!op.accepts(type)) {
-            throw new IllegalArgumentException(
+            throw wrong(
                     op.function() != null
                             ? "function '" + op + "' is for " + op.function().type() + ", the buffer holds " + type
                             : op + " is for integers, the buffer holds " + type);

@@ -27,10 +27,10 @@ abstract sealed class ByteCollectives extends BlockingCollectives permits Messag
      * @return the root's bytes
      */
     public byte[] broadcastBytes(byte @Nullable [] bytes, int root) {
-        Arguments.requireRank(root, member.size(), "root");
+        member.arguments().requireRank(root, "root");
         boolean isRoot = member.rank() == root;
         if (isRoot && bytes == null) {
-            throw new IllegalArgumentException("the root needs bytes");
+            throw member.arguments().wrong("the root needs bytes");
         }
         long[] length = {isRoot ? Objects.requireNonNull(bytes).length : 0};
         broadcast(length, root);
@@ -71,7 +71,7 @@ abstract sealed class ByteCollectives extends BlockingCollectives permits Messag
      * @return everybody's, in rank order, at the root; an empty list elsewhere
      */
     public List<byte[]> gatherBytes(byte[] bytes, int root) {
-        Arguments.requireRank(root, member.size(), "root");
+        member.arguments().requireRank(root, "root");
         Buffer own = Buffer.of(bytes, DataType.INT8);
         long[] counts = new long[member.size()];
         gather(Buffer.of(new long[] {bytes.length}), member.rank() == root ? Buffer.of(counts) : null, root);
@@ -98,7 +98,7 @@ abstract sealed class ByteCollectives extends BlockingCollectives permits Messag
      * @return this rank's
      */
     public byte[] scatterBytes(@Nullable List<byte[]> parts, int root) {
-        Arguments.requireRank(root, member.size(), "root");
+        member.arguments().requireRank(root, "root");
         if (member.rank() != root) {
             long[] length = new long[1];
             scatter(null, Buffer.of(length), root);
@@ -107,7 +107,7 @@ abstract sealed class ByteCollectives extends BlockingCollectives permits Messag
             return own;
         }
         if (parts == null || parts.size() != member.size()) {
-            throw new IllegalArgumentException("the root needs " + member.size() + " parts");
+            throw member.arguments().wrong("the root needs " + member.size() + " parts");
         }
         long[] counts = parts.stream().mapToLong(part -> part.length).toArray();
         scatter(Buffer.of(counts), Buffer.of(new long[1]), root);

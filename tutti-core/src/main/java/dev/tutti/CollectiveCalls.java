@@ -173,13 +173,13 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     }
 
     /** The type of whichever buffer is there. */
-    static DataType typeOf(@Nullable Buffer in, @Nullable Buffer out) {
+    final DataType typeOf(@Nullable Buffer in, @Nullable Buffer out) {
         if (in != null) {
             return in.type();
         }
         if (out != null) {
             return out.type();
         }
-        throw new IllegalArgumentException("neither input nor output was given");
+        throw member.arguments().wrong("neither input nor output was given");
     }
 }

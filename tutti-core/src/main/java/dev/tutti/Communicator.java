@@ -200,7 +200,7 @@ public final class Communicator extends Messages implements AutoCloseable {
      */
     public Communicator split(int color, int key) {
         if (color < 0) {
-            throw new IllegalArgumentException("color must not be negative, got " + color + "; see splitOptional");
+            throw member.arguments().wrong("color must not be negative, got " + color + "; see splitOptional");
         }
         return splitOptional(color, key).orElseThrow();
     }
@@ -218,7 +218,7 @@ public final class Communicator extends Messages implements AutoCloseable {
      */
     public Optional<Communicator> splitOptional(int color, int key) {
         if (color < NO_COLOR) {
-            throw new IllegalArgumentException("color must be 0 or more, or NO_COLOR, got " + color);
+            throw member.arguments().wrong("color must be 0 or more, or NO_COLOR, got " + color);
         }
         long[] all = new long[2 * size()];
         allGather(new long[] {color, key}, all);

@@ -36,6 +36,7 @@ final class Member {
     private final String name;
     private final int rank;
     private final int[] worldRanks;
+    private final Arguments arguments;
     private final Config config;
     /** Read once: every message asks for it. */
     private final long timeoutNanos;
@@ -62,6 +63,7 @@ final class Member {
         this.id = id;
         this.name = name;
         this.rank = rank;
+        this.arguments = new Arguments(name, rank, worldRanks.length);
         this.worldRanks = worldRanks;
         this.config = config;
         this.timeoutNanos = config.duration(Config.Key.TIMEOUT).toNanos();
@@ -162,6 +164,11 @@ final class Member {
 
     int rank() {
         return rank;
+    }
+
+    /** Checks what is passed to this communicator. */
+    Arguments arguments() {
+        return arguments;
     }
 
     int size() {

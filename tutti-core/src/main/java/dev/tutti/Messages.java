@@ -183,9 +183,9 @@ abstract sealed class Messages extends ByteCollectives permits Communicator {
     /** Checks a send; {@link #post} starts it. */
     MessageWork newSend(Buffer buffer, int destination, int tag, boolean background) {
         Objects.requireNonNull(buffer, "buffer");
-        Arguments.requireRank(destination, member.size(), "destination");
+        member.arguments().requireRank(destination, "destination");
         requireTag(tag, false);
-        Arguments.check(buffer, false, background);
+        member.arguments().check(buffer, false, background);
         return new MessageWork(self(), true, buffer, destination, tag);
     }
 
@@ -193,10 +193,10 @@ abstract sealed class Messages extends ByteCollectives permits Communicator {
     MessageWork newRecv(Buffer buffer, int source, int tag, boolean background) {
         Objects.requireNonNull(buffer, "buffer");
         if (source != Communicator.ANY_SOURCE) {
-            Arguments.requireRank(source, member.size(), "source");
+            member.arguments().requireRank(source, "source");
         }
         requireTag(tag, true);
-        Arguments.check(buffer, true, background);
+        member.arguments().check(buffer, true, background);
         return new MessageWork(self(), false, buffer, source, tag);
     }
 
@@ -226,9 +226,9 @@ abstract sealed class Messages extends ByteCollectives permits Communicator {
         member.postbox().post(work, background || Thread.currentThread().isVirtual());
     }
 
-    static void requireTag(int tag, boolean any) {
+    private void requireTag(int tag, boolean any) {
         if (tag < 0 && !(any && tag == Communicator.ANY_TAG)) {
-            throw new IllegalArgumentException("tag must be 0 or more" + (any ? " or ANY_TAG" : "") + ", got " + tag);
+            throw member.arguments().wrong("tag must be 0 or more" + (any ? " or ANY_TAG" : "") + ", got " + tag);
         }
     }
 }

@@ -22,7 +22,7 @@ final class RaggedRequests extends RequestForms {
             long @Nullable [] offsets,
             boolean background) {
         checkCounts(counts, "counts");
-        long total = Arguments.count(out, type, "output");
+        long total = arguments.count(out, type, "output");
         call.of(Collective.ALL_GATHER, type, null, 0, sum(counts));
         describeBoth(call, type, in, out, background);
         Geometry geometry = call.geometry();
@@ -32,7 +32,7 @@ final class RaggedRequests extends RequestForms {
         if (in == null) {
             call.input().setSlice(call.output(), geometry.outputOffset(rank), counts[rank] * type.bytes());
         } else {
-            requireCount(Arguments.count(in, type, "input"), counts[rank], "input", "counts[" + rank + "]");
+            requireCount(arguments.count(in, type, "input"), counts[rank], "input", "which counts say for this rank");
             requireApartOrAt(call.output(), geometry.outputOffset(rank), call.input());
         }
         call.ragged(geometry.longest(), digest(counts), false);
@@ -41,12 +41,12 @@ final class RaggedRequests extends RequestForms {
 
     void reduceScatter(
             Call call, DataType type, Object in, Object out, long[] counts, @Nullable ReduceOp op, boolean background) {
-        Arguments.requireOperator(op, type);
+        arguments.requireOperator(op, type);
         checkCounts(counts, "counts");
-        long total = Arguments.count(in, type, "input");
+        long total = arguments.count(in, type, "input");
         call.of(Collective.REDUCE_SCATTER, type, op, 0, sum(counts));
         describeBoth(call, type, in, out, background);
-        requireCount(Arguments.count(out, type, "output"), counts[rank], "output", "counts[" + rank + "]");
+        requireCount(arguments.count(out, type, "output"), counts[rank], "output", "which counts say for this rank");
         Geometry geometry = call.geometry();
         geometry.resize(size, 1);
         blocks(geometry, true, counts, null, total, type, "input");
@@ -65,10 +65,10 @@ final class RaggedRequests extends RequestForms {
             long @Nullable [] offsets,
             int root,
             boolean background) {
-        Arguments.requireRank(root, size, "root");
-        long own = Arguments.count(in, type, "input");
+        arguments.requireRank(root, "root");
+        long own = arguments.count(in, type, "input");
         call.of(Collective.GATHER, type, null, root, 0);
-        Arguments.describe(call.input(), in, type, "input", false, background);
+        arguments.describe(call.input(), in, type, "input", false, background);
         PairCounts pairs = call.pairCounts();
         pairs.reset(size);
         Geometry geometry = call.geometry();
@@ -79,9 +79,9 @@ final class RaggedRequests extends RequestForms {
             Object all = required(out, "the root needs an output");
             long[] allCounts = required(counts, "the root needs counts");
             checkCounts(allCounts, "counts");
-            Arguments.describe(call.output(), all, type, "output", true, background);
-            blocks(geometry, false, allCounts, offsets, Arguments.count(all, type, "output"), type, "output");
-            requireCount(own, allCounts[rank], "input", "counts[" + rank + "]");
+            arguments.describe(call.output(), all, type, "output", true, background);
+            blocks(geometry, false, allCounts, offsets, arguments.count(all, type, "output"), type, "output");
+            requireCount(own, allCounts[rank], "input", "which counts say for this rank");
             requireApartOrAt(call.output(), geometry.outputOffset(rank), call.input());
             for (int peer = 0; peer < size; peer++) {
                 pairs.setReceived(peer, allCounts[peer]);
@@ -100,10 +100,10 @@ final class RaggedRequests extends RequestForms {
             Object out,
             int root,
             boolean background) {
-        Arguments.requireRank(root, size, "root");
-        long own = Arguments.count(out, type, "output");
+        arguments.requireRank(root, "root");
+        long own = arguments.count(out, type, "output");
         call.of(Collective.SCATTER, type, null, root, 0);
-        Arguments.describe(call.output(), out, type, "output", true, background);
+        arguments.describe(call.output(), out, type, "output", true, background);
         PairCounts pairs = call.pairCounts();
         pairs.reset(size);
         Geometry geometry = call.geometry();
@@ -114,9 +114,9 @@ final class RaggedRequests extends RequestForms {
             Object all = required(in, "the root needs an input");
             long[] allCounts = required(counts, "the root needs counts");
             checkCounts(allCounts, "counts");
-            Arguments.describe(call.input(), all, type, "input", false, background);
-            blocks(geometry, true, allCounts, offsets, Arguments.count(all, type, "input"), type, "input");
-            requireCount(own, allCounts[rank], "output", "counts[" + rank + "]");
+            arguments.describe(call.input(), all, type, "input", false, background);
+            blocks(geometry, true, allCounts, offsets, arguments.count(all, type, "input"), type, "input");
+            requireCount(own, allCounts[rank], "output", "which counts say for this rank");
             requireApartOrAt(call.input(), geometry.inputOffset(rank), call.output());
             for (int peer = 0; peer < size; peer++) {
                 pairs.setSent(peer, allCounts[peer]);
@@ -138,13 +138,16 @@ final class RaggedRequests extends RequestForms {
             boolean background) {
         checkCounts(sendCounts, "sendCounts");
         checkCounts(receiveCounts, "receiveCounts");
-        requireCount(sendCounts[rank], receiveCounts[rank], "sendCounts[" + rank + "]", "receiveCounts[" + rank + "]");
+        if (sendCounts[rank] != receiveCounts[rank]) {
+            throw arguments.wrong("sendCounts[" + rank + "] is " + sendCounts[rank] + ", receiveCounts[" + rank + "] is "
+                    + receiveCounts[rank] + "; what a rank sends to itself it receives");
+        }
         call.of(Collective.ALL_TO_ALL, type, null, 0, 0);
         describeBoth(call, type, in, out, background);
         Geometry geometry = call.geometry();
         geometry.resize(size, size);
-        blocks(geometry, true, sendCounts, sendOffsets, Arguments.count(in, type, "input"), type, "input");
-        blocks(geometry, false, receiveCounts, receiveOffsets, Arguments.count(out, type, "output"), type, "output");
+        blocks(geometry, true, sendCounts, sendOffsets, arguments.count(in, type, "input"), type, "input");
+        blocks(geometry, false, receiveCounts, receiveOffsets, arguments.count(out, type, "output"), type, "output");
         requireApartOrSame(call);
         requireSameBlocksInPlace(call);
         PairCounts pairs = call.pairCounts();
@@ -166,13 +169,13 @@ final class RaggedRequests extends RequestForms {
             DataType type,
             String what) {
         if (offsets != null && offsets.length != size) {
-            throw new IllegalArgumentException(what + " offsets must have " + size + " entries, got " + offsets.length);
+            throw arguments.wrong(what + " offsets must have " + size + " entries, got " + offsets.length);
         }
         long next = 0;
         for (int block = 0; block < size; block++) {
             long offset = offsets == null ? next : offsets[block];
             if (offset < 0 || counts[block] > total - offset) {
-                throw new IllegalArgumentException("block " + block + " of the " + what + ", " + counts[block]
+                throw arguments.wrong("block " + block + " of the " + what + ", " + counts[block]
                         + " elements from " + offset + " on, does not fit its " + total + " elements");
             }
             if (input) {
@@ -187,7 +190,7 @@ final class RaggedRequests extends RequestForms {
         }
     }
 
-    private static void requireDisjoint(long[] counts, long[] offsets, String what) {
+    private void requireDisjoint(long[] counts, long[] offsets, String what) {
         Integer[] order = new Integer[counts.length];
         Arrays.setAll(order, i -> i);
         Arrays.sort(order, (a, b) -> Long.compare(offsets[a], offsets[b]));
@@ -195,7 +198,7 @@ final class RaggedRequests extends RequestForms {
         for (int block : order) {
             if (counts[block] > 0) {
                 if (offsets[block] < end) {
-                    throw new IllegalArgumentException("block " + block + " of the " + what + " overlaps another");
+                    throw arguments.wrong("block " + block + " of the " + what + " overlaps another");
                 }
                 end = offsets[block] + counts[block];
             }
@@ -211,7 +214,7 @@ final class RaggedRequests extends RequestForms {
         for (int block = 0; block < size; block++) {
             if (blocks.inputBytes(block) != blocks.outputBytes(block)
                     || blocks.inputOffset(block) != blocks.outputOffset(block)) {
-                throw new IllegalArgumentException("in place, block " + block
+                throw arguments.wrong("in place, block " + block
                         + " must have the same count and offset in both directions; use another output");
             }
         }
@@ -219,21 +222,21 @@ final class RaggedRequests extends RequestForms {
 
     private void checkCounts(long[] counts, String what) {
         if (counts.length != size) {
-            throw new IllegalArgumentException(what + " must have " + size + " entries, got " + counts.length);
+            throw arguments.wrong(what + " must have " + size + " entries, got " + counts.length);
         }
         for (int peer = 0; peer < size; peer++) {
             if (counts[peer] < 0) {
-                throw new IllegalArgumentException(what + "[" + peer + "] is negative: " + counts[peer]);
+                throw arguments.wrong(what + "[" + peer + "] is negative: " + counts[peer]);
             }
         }
     }
 
-    private static long sum(long[] counts) {
+    private long sum(long[] counts) {
         long sum = 0;
         for (long count : counts) {
             sum += count;
             if (sum < 0) {
-                throw new IllegalArgumentException(
+                throw arguments.wrong(
                         "counts " + Arrays.toString(counts) + " add up to more than a long holds");
             }
         }

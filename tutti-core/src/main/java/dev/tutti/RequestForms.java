@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 abstract sealed class RequestForms permits Requests, RaggedRequests {
     final int rank;
     final int size;
+    final Arguments arguments;
     private final long timeoutNanos;
     private final Transport transport;
     private final int worldRank;
@@ -16,17 +17,18 @@ abstract sealed class RequestForms permits Requests, RaggedRequests {
     RequestForms(World world, Member member, long timeoutNanos) {
         this.rank = member.rank();
         this.size = member.size();
+        this.arguments = member.arguments();
         this.timeoutNanos = timeoutNanos;
         this.transport = world.transport();
         this.worldRank = member.worldRank(rank);
     }
 
     void describeBoth(Call call, DataType type, @Nullable Object in, Object out, boolean background) {
-        Arguments.describe(call.output(), out, type, "output", true, background);
+        arguments.describe(call.output(), out, type, "output", true, background);
         if (in == out) {
             call.input().set(call.output());
         } else if (in != null) {
-            Arguments.describe(call.input(), in, type, "input", false, background);
+            arguments.describe(call.input(), in, type, "input", false, background);
         }
     }
 
@@ -40,31 +42,31 @@ abstract sealed class RequestForms permits Requests, RaggedRequests {
         return memory == null || (memory instanceof Buffer buffer && buffer.isRegistered(transport, worldRank));
     }
 
-    static void requireApartOrSame(Call call) {
+    void requireApartOrSame(Call call) {
         Operand in = call.input();
         Operand out = call.output();
         if (!in.isSame(out) && in.overlaps(0, in.bytes(), out, 0, out.bytes())) {
-            throw new IllegalArgumentException(
+            throw arguments.wrong(
                     "input and output overlap: they must be apart, or begin at the same place");
         }
     }
 
     void requireApartOrAt(Operand whole, long at, Operand part) {
         if (whole.overlaps(0, whole.bytes(), part, 0, part.bytes()) && !whole.overlaps(at, 1, part, 0, 1)) {
-            throw new IllegalArgumentException(
+            throw arguments.wrong(
                     "input and output overlap: they must be apart, or one must be block " + rank + " of the other");
         }
     }
 
-    static void requireCount(long actual, long expected, String what, String source) {
+    void requireCount(long actual, long expected, String what, String why) {
         if (actual != expected) {
-            throw new IllegalArgumentException(what + " has " + actual + " elements, " + source + " say " + expected);
+            throw arguments.wrong(what + " has " + actual + " elements instead of " + expected + ", " + why);
         }
     }
 
-    static <T> T required(@Nullable T value, String what) {
+    <T> T required(@Nullable T value, String what) {
         if (value == null) {
-            throw new IllegalArgumentException(what);
+            throw arguments.wrong(what);
         }
         return value;
     }

@@ -39,7 +39,7 @@ final class Requests extends RequestForms {
             @Nullable ReduceOp op,
             boolean background) {
         if (op != null && op.kind() == ReduceOp.Kind.AVG) {
-            throw new IllegalArgumentException(
+            throw arguments.wrong(
                     which + " has no avg: the number of ranks differs from rank to rank; use sum");
         }
         equalSizes(call, which, type, in, out, op, 0, background);
@@ -53,20 +53,20 @@ final class Requests extends RequestForms {
             @Nullable ReduceOp op,
             int root,
             boolean background) {
-        Arguments.requireRank(root, size, "root");
+        arguments.requireRank(root, "root");
         if (rank == root) {
             equalSizes(
                     call, Collective.REDUCE, type, in, required(out, "the root needs an output"), op, root, background);
             return;
         }
-        Arguments.requireOperator(op, type);
-        call.of(Collective.REDUCE, type, op, root, Arguments.count(in, type, "input"));
-        Arguments.describe(call.input(), in, type, "input", false, background);
+        arguments.requireOperator(op, type);
+        call.of(Collective.REDUCE, type, op, root, arguments.count(in, type, "input"));
+        arguments.describe(call.input(), in, type, "input", false, background);
         finish(call, in, null);
     }
 
     void broadcast(Call call, DataType type, @Nullable Object in, Object out, int root, boolean background) {
-        Arguments.requireRank(root, size, "root");
+        arguments.requireRank(root, "root");
         if (rank == root) {
             equalSizes(
                     call,
@@ -82,8 +82,8 @@ final class Requests extends RequestForms {
         if (call.repeats(Collective.BROADCAST, type, null, out, null, root)) {
             return;
         }
-        call.of(Collective.BROADCAST, type, null, root, Arguments.count(out, type, "output"));
-        Arguments.describe(call.output(), out, type, "output", true, background);
+        call.of(Collective.BROADCAST, type, null, root, arguments.count(out, type, "output"));
+        arguments.describe(call.output(), out, type, "output", true, background);
         finish(call, null, out);
     }
 
@@ -91,8 +91,8 @@ final class Requests extends RequestForms {
         if (call.repeats(Collective.ALL_GATHER, type, in, out, null, 0)) {
             return;
         }
-        long total = Arguments.count(out, type, "output");
-        long count = in == null ? divided(total, "output") : Arguments.count(in, type, "input");
+        long total = arguments.count(out, type, "output");
+        long count = in == null ? divided(total, "output") : arguments.count(in, type, "input");
         requireTimes(total, count, "output");
         call.of(Collective.ALL_GATHER, type, null, 0, count);
         describeBoth(call, type, in, out, background);
@@ -109,33 +109,33 @@ final class Requests extends RequestForms {
         if (call.repeats(Collective.REDUCE_SCATTER, type, in, out, op, 0)) {
             return;
         }
-        Arguments.requireOperator(op, type);
-        long total = Arguments.count(in, type, "input");
-        long count = out == null ? divided(total, "input") : Arguments.count(out, type, "output");
+        arguments.requireOperator(op, type);
+        long total = arguments.count(in, type, "input");
+        long count = out == null ? divided(total, "input") : arguments.count(out, type, "output");
         requireTimes(total, count, "input");
         call.of(Collective.REDUCE_SCATTER, type, op, 0, count);
-        Arguments.describe(call.input(), in, type, "input", out == null, background);
+        arguments.describe(call.input(), in, type, "input", out == null, background);
         if (out == null) {
             block(call.output(), call.input(), rank, count, type);
         } else {
-            Arguments.describe(call.output(), out, type, "output", true, background);
+            arguments.describe(call.output(), out, type, "output", true, background);
             requireApartOrAt(call.input(), rank * count * type.bytes(), call.output());
         }
         finish(call, in, out);
     }
 
     void gather(Call call, DataType type, @Nullable Object in, @Nullable Object out, int root, boolean background) {
-        Arguments.requireRank(root, size, "root");
+        arguments.requireRank(root, "root");
         if (rank != root) {
             Object own = required(in, "a rank that is not the root needs an input");
-            call.of(Collective.GATHER, type, null, root, Arguments.count(own, type, "input"));
-            Arguments.describe(call.input(), own, type, "input", false, background);
+            call.of(Collective.GATHER, type, null, root, arguments.count(own, type, "input"));
+            arguments.describe(call.input(), own, type, "input", false, background);
             finish(call, own, null);
             return;
         }
         Object all = required(out, "the root needs an output");
-        long total = Arguments.count(all, type, "output");
-        long count = in == null ? divided(total, "output") : Arguments.count(in, type, "input");
+        long total = arguments.count(all, type, "output");
+        long count = in == null ? divided(total, "output") : arguments.count(in, type, "input");
         requireTimes(total, count, "output");
         call.of(Collective.GATHER, type, null, root, count);
         describeBoth(call, type, in, all, background);
@@ -148,24 +148,24 @@ final class Requests extends RequestForms {
     }
 
     void scatter(Call call, DataType type, @Nullable Object in, @Nullable Object out, int root, boolean background) {
-        Arguments.requireRank(root, size, "root");
+        arguments.requireRank(root, "root");
         if (rank != root) {
             Object own = required(out, "a rank that is not the root needs an output");
-            call.of(Collective.SCATTER, type, null, root, Arguments.count(own, type, "output"));
-            Arguments.describe(call.output(), own, type, "output", true, background);
+            call.of(Collective.SCATTER, type, null, root, arguments.count(own, type, "output"));
+            arguments.describe(call.output(), own, type, "output", true, background);
             finish(call, null, own);
             return;
         }
         Object all = required(in, "the root needs an input");
-        long total = Arguments.count(all, type, "input");
-        long count = out == null ? divided(total, "input") : Arguments.count(out, type, "output");
+        long total = arguments.count(all, type, "input");
+        long count = out == null ? divided(total, "input") : arguments.count(out, type, "output");
         requireTimes(total, count, "input");
         call.of(Collective.SCATTER, type, null, root, count);
-        Arguments.describe(call.input(), all, type, "input", false, background);
+        arguments.describe(call.input(), all, type, "input", false, background);
         if (out == null) {
             block(call.output(), call.input(), rank, count, type);
         } else {
-            Arguments.describe(call.output(), out, type, "output", true, background);
+            arguments.describe(call.output(), out, type, "output", true, background);
             requireApartOrAt(call.input(), rank * count * type.bytes(), call.output());
         }
         finish(call, all, out);
@@ -175,8 +175,8 @@ final class Requests extends RequestForms {
         if (call.repeats(Collective.ALL_TO_ALL, type, in, out, null, 0)) {
             return;
         }
-        long total = Arguments.count(in, type, "input");
-        requireCount(Arguments.count(out, type, "output"), total, "output", "the input's");
+        long total = arguments.count(in, type, "input");
+        requireCount(arguments.count(out, type, "output"), total, "output", "which the input has");
         call.of(Collective.ALL_TO_ALL, type, null, 0, divided(total, "input"));
         describeBoth(call, type, in, out, background);
         requireApartOrSame(call);
@@ -189,19 +189,19 @@ final class Requests extends RequestForms {
         // The caller may change the list before the operation is over.
         List<Buffer> buffers = List.copyOf(given);
         if (buffers.isEmpty()) {
-            throw new IllegalArgumentException("the list of buffers is empty");
+            throw arguments.wrong("the list of buffers is empty");
         }
         DataType type = buffers.getFirst().type();
         if (collective.isReducing()) {
-            Arguments.requireOperator(op, type);
+            arguments.requireOperator(op, type);
         }
-        Arguments.requireRank(root, size, "root");
+        arguments.requireRank(root, "root");
         Operand[] parts = new Operand[buffers.size()];
         long count = 0;
         for (int i = 0; i < parts.length; i++) {
-            count += Arguments.count(buffers.get(i), type, "buffer " + i);
+            count += arguments.count(buffers.get(i), type, "buffer " + i);
             parts[i] = new Operand();
-            Arguments.describe(parts[i], buffers.get(i), type, "buffer " + i, true, background);
+            arguments.describe(parts[i], buffers.get(i), type, "buffer " + i, true, background);
         }
         call.of(collective, type, op, root, count);
         boolean readsInput = collective != Collective.BROADCAST || rank == root;
@@ -225,11 +225,11 @@ final class Requests extends RequestForms {
             return;
         }
         if (collective.isReducing()) {
-            Arguments.requireOperator(op, type);
+            arguments.requireOperator(op, type);
         }
-        long count = Arguments.count(in, type, "input");
+        long count = arguments.count(in, type, "input");
         if (in != out) {
-            requireCount(Arguments.count(out, type, "output"), count, "output", "the input's");
+            requireCount(arguments.count(out, type, "output"), count, "output", "which the input has");
         }
         call.of(collective, type, op, root, count);
         describeBoth(call, type, in, out, background);
@@ -261,7 +261,7 @@ final class Requests extends RequestForms {
 
     private long divided(long total, String what) {
         if (total % size != 0) {
-            throw new IllegalArgumentException(what + " has " + total + " elements, which " + size
+            throw arguments.wrong(what + " has " + total + " elements, which " + size
                     + " ranks cannot share equally; use the variant with counts");
         }
         return total / size;
@@ -269,7 +269,7 @@ final class Requests extends RequestForms {
 
     private void requireTimes(long total, long count, String what) {
         if (total != count * size) {
-            throw new IllegalArgumentException(
+            throw arguments.wrong(
                     what + " has " + total + " elements, expected " + size + " ranks times " + count);
         }
     }

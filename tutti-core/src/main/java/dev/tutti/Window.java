@@ -89,7 +89,7 @@ public final class Window implements AutoCloseable {
         Member member = communicator.member;
         int worldRank = member.worldRank(member.rank());
         if (!buffer.isRegistered(communicator.world.transport(), worldRank)) {
-            throw new IllegalArgumentException(
+            throw member.arguments().wrong(
                     "a window needs registered memory of this rank: take it from comm.allocate");
         }
         communicator.schedule.requireActive();
@@ -146,7 +146,7 @@ public final class Window implements AutoCloseable {
      * @return the count of the buffer that it passed
      */
     public long count(int rank) {
-        Arguments.requireRank(rank, counts.length, "rank");
+        communicator.member.arguments().requireRank(rank, "rank");
         return counts[rank];
     }
 
@@ -216,16 +216,16 @@ public final class Window implements AutoCloseable {
     private WindowWork newWork(boolean put, Buffer local, int rank, long offset, boolean background) {
         requireOpen();
         Objects.requireNonNull(local, put ? "source" : "destination");
-        Arguments.requireRank(rank, counts.length, "rank");
+        communicator.member.arguments().requireRank(rank, "rank");
         if (local.type() != buffer.type()) {
-            throw new IllegalArgumentException(
+            throw communicator.member.arguments().wrong(
                     "the window holds " + buffer.type() + ", the other memory " + local.type());
         }
         if (offset < 0 || local.count() > counts[rank] - offset) {
-            throw new IllegalArgumentException((put ? "put" : "get") + " of " + local.count() + " elements from "
+            throw communicator.member.arguments().wrong((put ? "put" : "get") + " of " + local.count() + " elements from "
                     + offset + " on does not fit the " + counts[rank] + " elements of rank " + rank);
         }
-        Arguments.check(local, !put, background);
+        communicator.member.arguments().check(local, !put, background);
         Operand operand = new Operand();
         local.describe(operand);
         return new WindowWork(
@@ -265,7 +265,7 @@ public final class Window implements AutoCloseable {
      */
     public void signal(int rank) {
         requireOpen();
-        Arguments.requireRank(rank, counts.length, "rank");
+        communicator.member.arguments().requireRank(rank, "rank");
         synchronized (sent) {
             // Pairs with the acquire in tryAwait.
             Memory.putLongRelease(outbound[rank], ++sent[rank]);
@@ -286,7 +286,7 @@ public final class Window implements AutoCloseable {
      */
     public void await(int rank) {
         requireOpen();
-        Arguments.requireRank(rank, counts.length, "rank");
+        communicator.member.arguments().requireRank(rank, "rank");
         long ticket;
         synchronized (expected) {
             ticket = ++expected[rank];
@@ -316,7 +316,7 @@ public final class Window implements AutoCloseable {
      */
     public boolean tryAwait(int rank) {
         requireOpen();
-        Arguments.requireRank(rank, counts.length, "rank");
+        communicator.member.arguments().requireRank(rank, "rank");
         synchronized (expected) {
             if (Memory.getLongAcquire(inbound(rank)) <= expected[rank]) {
                 return false;

@@ -13,6 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -212,5 +214,34 @@ class ArgumentsTest {
             }
             Exchange.all(comm, 9, 5);
         });
+    }
+
+    @Test
+    void shouldNameOperationRankAndCommunicator() {
+        World.local(3).named("choir").run(comm -> {
+            String on = " on rank " + comm.rank() + " of 'choir': ";
+            assertText(() -> comm.broadcast(new int[3], 3), "broadcast" + on + "root 3 is outside 0..2");
+            assertText(() -> comm.reduceAsync(ints(3), SUM, -1), "reduceAsync" + on + "root -1 is outside 0..2");
+            assertText(
+                    () -> comm.prepareAllReduce(ints(3), ints(4), SUM),
+                    "prepareAllReduce" + on + "output has 4 elements instead of 3, which the input has");
+            assertText(
+                    () -> comm.allReduce(MemorySegment.ofArray(new byte[7]), DataType.INT32, SUM),
+                    "allReduce" + on + "input has 7 bytes");
+            assertText(() -> comm.send(ints(1), 7, 0), "send" + on + "destination 7");
+            assertText(() -> comm.scatterBytes(null, comm.rank()), "scatterBytes" + on + "the root needs 3 parts");
+            assertText(() -> comm.split(-1, 0), "split" + on + "color");
+            assertText(() -> comm.window(ints(3)), "window" + on + "a window needs registered memory");
+            assertText(() -> comm.world().group().broadcast(comm, ints(1), 3), "broadcast" + on + "root 3");
+            comm.barrier();
+        });
+    }
+
+    private static void assertText(Callable<?> call, String beginning) {
+        assertThat(thrownBy(call)).isInstanceOf(IllegalArgumentException.class).message().startsWith(beginning);
+    }
+
+    private static void assertText(Runnable call, String beginning) {
+        assertText(Executors.callable(call), beginning);
     }
 }
