@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.ObjIntConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The other processes of a world: who holds which rank, and which of them have ended. */
@@ -16,8 +16,23 @@ final class Peers implements AutoCloseable {
     private final int firstLocalRank;
     private final int localRanks;
     private final ProcessId[] processOfRank;
-    private final Map<Integer, String> ended = new ConcurrentHashMap<>();
+    private final Map<Integer, End> ended = new ConcurrentHashMap<>();
     private final List<Watcher.Watch> watches = new ArrayList<>();
+
+    /**
+     * How the process of a rank has ended.
+     *
+     * @param worldRank the rank, as the world counts
+     * @param process which process it was
+     * @param how in words
+     */
+    record End(int worldRank, String process, String how) {
+        /** For a communicator, where the rank may have another number. */
+        String text(int rank, String communicator) {
+            return "rank " + rank + " (" + (rank == worldRank ? "" : "rank " + worldRank + " of the world, ") + process
+                    + ") " + how + " without closing '" + communicator + "'";
+        }
+    }
 
     private Peers(int firstLocalRank, int localRanks, ProcessId[] processOfRank) {
         this.firstLocalRank = firstLocalRank;
@@ -59,9 +74,9 @@ final class Peers implements AutoCloseable {
     /**
      * Begins to watch.
      *
-     * @param onEnd is told, in words, which rank's process has ended and how
+     * @param onEnd is told, for each of its ranks, of a process that has ended
      */
-    void watch(ObjIntConsumer<String> onEnd) {
+    void watch(Consumer<End> onEnd) {
         @Nullable ProcessId previous = null;
         for (int rank = 0; rank < processOfRank.length; rank++) {
             ProcessId process = processOfRank[rank];
@@ -73,18 +88,23 @@ final class Peers implements AutoCloseable {
         }
     }
 
-    private void tell(int first, ProcessId process, String how, ObjIntConsumer<String> onEnd) {
-        for (int rank = first; rank < processOfRank.length && processOfRank[rank].equals(process); rank++) {
-            String text = "rank " + rank + " (process " + process.pid() + ") " + how + " without closing '%s'";
+    private void tell(int first, ProcessId process, String how, Consumer<End> onEnd) {
+        int last = first;
+        while (last + 1 < processOfRank.length && processOfRank[last + 1].equals(process)) {
+            last++;
+        }
+        String which = "process " + process.pid() + (last == first ? "" : " with ranks " + first + " to " + last);
+        for (int rank = first; rank <= last; rank++) {
+            End end = new End(rank, which, how);
             // Kept first: a communicator that is made at this moment looks here after it has said that it exists.
-            ended.put(rank, text);
-            onEnd.accept(text, rank);
+            ended.put(rank, end);
+            onEnd.accept(end);
         }
     }
 
     /** What is known about the end of a rank's process; null: it lives, as far as is known. */
     @Nullable
-    String ended(int rank) {
+    End ended(int rank) {
         return ended.get(rank);
     }
 

@@ -122,8 +122,14 @@ public final class World implements AutoCloseable {
      * @return its number as the operating system counts
      */
     public long processId(int rank) {
-        Arguments.requireRank(rank, size, "rank");
+        requireRank(rank);
         return peers.processId(rank);
+    }
+
+    private void requireRank(int rank) {
+        if (rank < 0 || rank >= size) {
+            throw new IllegalArgumentException("rank " + rank + " is outside 0.." + (size - 1));
+        }
     }
 
     /** What messages and threads are named after. */
@@ -168,7 +174,7 @@ public final class World implements AutoCloseable {
      * @return its communicator
      */
     public Communicator communicator(int rank) {
-        Arguments.requireRank(rank, size, "rank");
+        requireRank(rank);
         if (!peers.isLocal(rank)) {
             throw new IllegalArgumentException("rank " + rank + " is in another process; here are " + firstLocalRank()
                     + ".." + (firstLocalRank() + localRanks() - 1));
@@ -206,27 +212,27 @@ public final class World implements AutoCloseable {
         open.removeIf(each -> each.schedule.isClosed());
         open.add(communicator);
         for (int worldRank : worldRanks) {
-            String ended = peers.ended(worldRank);
+            Peers.End ended = peers.ended(worldRank);
             if (ended != null) {
-                tellOfEnd(communicator, worldRank, ended);
+                tellOfEnd(communicator, ended);
             }
         }
         return communicator;
     }
 
     /** Another process has ended; runs on the watcher's thread. */
-    private void peerEnded(String text, int rank) {
+    private void peerEnded(Peers.End end) {
         for (int local = firstLocalRank(); local < firstLocalRank() + localRanks(); local++) {
-            communicators.get(local).forEach(communicator -> tellOfEnd(communicator, rank, text));
+            communicators.get(local).forEach(communicator -> tellOfEnd(communicator, end));
         }
     }
 
     /** Whoever closes before it ends has done its part. */
-    private static void tellOfEnd(Communicator communicator, int worldRank, String text) {
+    private static void tellOfEnd(Communicator communicator, Peers.End end) {
         Member member = communicator.member;
-        int rank = member.rankOfWorldRank(worldRank);
+        int rank = member.rankOfWorldRank(end.worldRank());
         if (rank >= 0 && !communicator.schedule.isClosed()) {
-            member.endpoint().board().abortUnlessClosed(rank, text.formatted(member.name()));
+            member.endpoint().board().abortUnlessClosed(rank, end.text(rank, member.name()));
         }
     }
 
@@ -248,13 +254,15 @@ public final class World implements AutoCloseable {
     }
 
     /** A rank is gone: everybody who shares a communicator with it learns why. */
-    void fail(int rank, Throwable cause) {
-        for (Communicator communicator : communicators.get(rank)) {
+    void fail(int worldRank, Throwable cause) {
+        for (Communicator communicator : communicators.get(worldRank)) {
+            int rank = communicator.rank();
+            String alias = rank == worldRank ? "" : " (rank " + worldRank + " of the world)";
             communicator
                     .member
                     .endpoint()
                     .board()
-                    .abort(Board.Reason.PEER_FAILED, "rank " + rank + " failed: " + cause, cause);
+                    .abort(Board.Reason.PEER_FAILED, "rank " + rank + alias + " failed: " + cause, cause);
         }
     }
 

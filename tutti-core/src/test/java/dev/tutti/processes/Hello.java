@@ -21,6 +21,7 @@ final class Hello {
                 case "allocate" -> allocate(Long.parseLong(arguments[1]));
                 case "start" -> start();
                 case "ahead" -> ahead();
+                case "reversed" -> reversed(Integer.parseInt(arguments[1]));
                 default -> throw new IllegalArgumentException(arguments[0]);
             }
         } catch (TuttiException failure) {
@@ -84,6 +85,18 @@ final class Hello {
                 }
             }
         }
+    }
+
+    /** The process of rank 0 ends while the others wait for its ranks in a communicator in which they have other numbers. */
+    private static void reversed(int ranks) {
+        World.fromEnvironment().ranksHere(ranks).run(comm -> {
+            Communicator reversed = comm.split(0, -comm.rank());
+            reversed.barrier();
+            if (comm.rank() == 0) {
+                Runtime.getRuntime().halt(9);
+            }
+            reversed.barrier();
+        });
     }
 
     private static void allocate(long elements) {

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ranks that are processes, started as each launcher starts them. */
@@ -156,6 +157,18 @@ class ProcessesTest {
         assertThat(outcomes.get(1).text()).isEmpty();
         assertThat(outcomes.get(0).text()).startsWith("PEER_FAILED").contains("rank 1");
         assertThat(outcomes.get(0).status()).isEqualTo(3);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            1 | rank 1 \\(rank 0 of the world, process \\d+\\) ended.* without closing 'world/0.0'
+            2 | rank [23] \\(rank [01] of the world, process \\d+ with ranks 0 to 1\\) ended.* without closing 'world/0.0'
+            """)
+    void shouldSayWhoseProcessEndedWhenRanksHaveOtherNumbers(int ranks, String text) throws Exception {
+        List<Outcome> outcomes = children.run(2, ranksOf(2), Children.command(Hello.class, "reversed", "" + ranks));
+        assertThat(outcomes.get(0).status()).isEqualTo(9);
+        assertThat(outcomes.get(1).text()).matches("PEER_FAILED " + text);
+        assertThat(outcomes.get(1).status()).isEqualTo(3);
     }
 
     @Test
