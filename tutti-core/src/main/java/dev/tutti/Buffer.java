@@ -87,10 +87,11 @@ public final class Buffer implements AutoCloseable {
     /** Memory of a rank of this world that its peers can reach. */
     static Buffer allocate(Transport transport, int worldRank, DataType type, long count) {
         Objects.requireNonNull(type, "type");
-        if (count < 0) {
-            throw new IllegalArgumentException("count must not be negative, got " + count);
+        if (count < 0 || count > Long.MAX_VALUE / type.bytes()) {
+            throw new IllegalArgumentException(
+                    "count must be in 0.." + Long.MAX_VALUE / type.bytes() + ", got " + count);
         }
-        Allocation allocation = transport.allocate(worldRank, Math.multiplyExact(count, (long) type.bytes()));
+        Allocation allocation = transport.allocate(worldRank, count * type.bytes());
         return new Buffer(type, count, null, 0, allocation.memory(), new Owner(transport, worldRank, allocation));
     }
 

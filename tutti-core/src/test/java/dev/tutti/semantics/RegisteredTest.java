@@ -50,6 +50,18 @@ class RegisteredTest {
     }
 
     @Test
+    void shouldSayWhatToDoWhenThereIsNotThatMuchMemory() {
+        World.local(1).run(comm -> {
+            assertThat(thrownBy(() -> comm.allocate(DataType.FLOAT64, 1L << 50)))
+                    .isInstanceOf(TuttiException.class)
+                    .hasMessageContainingAll("rank 0", "allocate less");
+            assertThat(thrownBy(() -> comm.allocate(DataType.FLOAT64, 1L << 61)))
+                    .isInstanceOf(IllegalArgumentException.class);
+            comm.barrier();
+        });
+    }
+
+    @Test
     void shouldBeRegisteredWhenAllocatedOrPartOfIt() {
         World.local(1).run(comm -> {
             Buffer buffer = comm.allocate(DataType.FLOAT64, 10);

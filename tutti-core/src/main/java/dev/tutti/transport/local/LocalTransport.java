@@ -1,5 +1,6 @@
 package dev.tutti.transport.local;
 
+import dev.tutti.TuttiException;
 import dev.tutti.posix.Membarrier;
 import dev.tutti.spi.Allocation;
 import dev.tutti.spi.Fabric;
@@ -47,7 +48,16 @@ public final class LocalTransport implements Transport {
     @Override
     public Allocation allocate(int worldRank, long bytes) {
         Arena arena = Arena.ofShared();
-        return new Owned(arena, arena.allocate(Math.max(1, bytes), 4096).asSlice(0, bytes));
+        try {
+            return new Owned(arena, arena.allocate(Math.max(1, bytes), 4096).asSlice(0, bytes));
+        } catch (OutOfMemoryError full) {
+            arena.close();
+            throw new TuttiException(
+                    TuttiException.Category.BROKEN,
+                    "no memory for " + bytes + " bytes of rank " + worldRank + ": " + full.getMessage()
+                            + "; allocate less, or let java have more by -XX:MaxDirectMemorySize",
+                    full);
+        }
     }
 
     @Override
