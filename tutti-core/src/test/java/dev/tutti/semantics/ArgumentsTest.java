@@ -238,7 +238,10 @@ class ArgumentsTest {
     }
 
     private static void assertText(Callable<?> call, String beginning) {
-        assertThat(thrownBy(call)).isInstanceOf(IllegalArgumentException.class).message().startsWith(beginning);
+        assertThat(thrownBy(call))
+                .isInstanceOf(IllegalArgumentException.class)
+                .message()
+                .startsWith(beginning);
     }
 
     private static void assertText(Runnable call, String beginning) {

@@ -11,6 +11,7 @@ import dev.tutti.ReduceOp;
 import dev.tutti.TuttiException;
 import dev.tutti.Work;
 import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +31,7 @@ class GroupTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 5})
     void shouldSendInACircle(int ranks) {
-        World.local(ranks).run(comm -> {
+        TestWorld.of(ranks).run(comm -> {
             int next = (comm.rank() + 1) % ranks;
             int previous = (comm.rank() + ranks - 1) % ranks;
             for (int count : new int[] {0, 1, 1_000, 300_000}) {
@@ -49,7 +50,7 @@ class GroupTest {
 
     @Test
     void shouldMixCollectivesAndMessagesOfSeveralCommunicatorsInAnyOrder() {
-        World.local(4).run(comm -> {
+        TestWorld.of(4).run(comm -> {
             Communicator row = comm.split(comm.rank() / 2, comm.rank());
             Communicator copy = comm.dup();
             boolean even = comm.rank() % 2 == 0;
@@ -87,7 +88,7 @@ class GroupTest {
 
     @Test
     void shouldRunEveryKindOfCollective() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int[] broadcast = {comm.rank() + 5};
             int[] reduced = {comm.rank() + 1};
             int[] scattered = new int[1];
@@ -108,7 +109,7 @@ class GroupTest {
 
     @Test
     void shouldNest() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int peer = 1 - comm.rank();
             int[] outer = {-1};
             int[] inner = {-1};
@@ -126,7 +127,7 @@ class GroupTest {
 
     @Test
     void shouldDoNothingWhenEmpty() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             try (Group group = comm.world().group()) {
                 assertThat(group).isNotNull();
             }
@@ -140,7 +141,7 @@ class GroupTest {
 
     @Test
     void shouldRunOnceWhenStartedAndThenClosed() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int[] values = {1};
             Group group = comm.world().group();
             group.allReduce(comm, Buffer.of(values), Buffer.of(values), ReduceOp.SUM);
@@ -157,7 +158,7 @@ class GroupTest {
 
     @Test
     void shouldBelongToTheThreadThatMadeIt() throws Exception {
-        World.local(1).run(comm -> {
+        TestWorld.of(1).run(comm -> {
             Group group = comm.world().group();
             assertUsage(Blocked.in(() -> group.broadcast(comm, Buffer.of(new int[1]), 0))
                     .thrown());
@@ -169,7 +170,7 @@ class GroupTest {
 
     @Test
     void shouldStayUsableWhenAnArgumentWasWrong() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int[] values = {1};
             try (Group group = comm.world().group();
                     World other = World.local(1).open()) {
@@ -192,7 +193,7 @@ class GroupTest {
     /** Half a group would wait for its other half until the deadline, and hold up the exception that says why. */
     @Test
     void shouldNotRunWhenItsLastOperationWasRefused() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int peer = 1 - comm.rank();
             int[] value = {-1};
             Throwable thrown = thrownBy(() -> {
@@ -211,7 +212,7 @@ class GroupTest {
 
     @Test
     void shouldRefuseMemoryOfMessagesWhenItIsAdded() {
-        World.local(1).run(comm -> {
+        TestWorld.of(1).run(comm -> {
             Group group = comm.world().group();
             try (Arena arena = Arena.ofConfined()) {
                 Buffer confined = Buffer.of(arena.allocate(8), DataType.INT8);
@@ -231,7 +232,7 @@ class GroupTest {
 
     @Test
     void shouldWaitForTheRestWhenOneFails() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Communicator good = comm.dup();
             Communicator bad = comm.dup();
             int[] values = {1};

@@ -12,11 +12,11 @@ import dev.tutti.Prepared;
 import dev.tutti.ReduceOp;
 import dev.tutti.Work;
 import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,7 +39,7 @@ class MemorySafetyTest {
 
     @Test
     void shouldRefuseMemoryWhoseArenaHasBeenClosed() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             List<Arena> arenas = List.of(Arena.ofShared(), Arena.ofConfined());
             for (Arena arena : arenas) {
                 MemorySegment segment = arena.allocate(64, 8);
@@ -60,7 +60,7 @@ class MemorySafetyTest {
 
     @Test
     void shouldLookAtTheArenaOfAPreparedOperationAtEachStart() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Prepared prepared;
             try (Arena arena = Arena.ofShared()) {
                 prepared = comm.prepareAllReduce(Buffer.of(arena.allocate(64, 8), DataType.INT32), ReduceOp.SUM);
@@ -103,7 +103,7 @@ class MemorySafetyTest {
 
     @Test
     void shouldUseConfinedMemoryOnlyInBlockingCallsOfItsOwner() throws Exception {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment segment = arena.allocate(4096, 8);
                 segment.setAtIndex(JAVA_INT, 7, 5);
@@ -131,7 +131,7 @@ class MemorySafetyTest {
      */
     @Test
     void shouldRunConfinedMemoryBehindAStartedOperation() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             for (int i = 0; i < 200; i++) {
                 try (Arena arena = Arena.ofConfined()) {
                     MemorySegment segment = arena.allocate(4096, 8);
@@ -147,7 +147,7 @@ class MemorySafetyTest {
 
     @Test
     void shouldRefuseToWriteReadOnlyMemory() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             MemorySegment memory = MemorySegment.ofArray(new int[] {1, 2});
             Buffer readOnly = Buffer.of(memory.asReadOnly(), DataType.INT32);
             assertThat(thrownBy(() -> run(() -> comm.allReduce(readOnly, ReduceOp.SUM))))
@@ -212,7 +212,7 @@ class MemorySafetyTest {
 
     @Test
     void shouldRefuseAClosedBufferAndLeaveTheOthersOfItsListFree() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Buffer open = comm.allocate(DataType.INT32, 4);
             Buffer closed = comm.allocate(DataType.INT32, 4);
             closed.close();
@@ -227,8 +227,8 @@ class MemorySafetyTest {
 
     @Test
     void shouldNotMindThatAListChangesAfterTheStart() {
-        CountDownLatch changed = new CountDownLatch(2);
-        World.local(2).run(comm -> {
+        TestWorld.Latch changed = TestWorld.latch(2);
+        TestWorld.of(2).run(comm -> {
             Buffer buffer = comm.allocate(DataType.INT32, 4);
             List<Buffer> buffers = new ArrayList<>(List.of(buffer, Buffer.of(new int[] {1})));
             if (comm.rank() == 1) {

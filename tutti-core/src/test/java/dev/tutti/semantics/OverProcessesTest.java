@@ -15,11 +15,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The tests of what ranks are told, and of messages, once more with ranks that are processes. */
+/** The tests of what ranks are told, of messages, of forms and of memory, once more with ranks that are processes. */
 @EnabledOnOs(OS.LINUX)
 @Timeout(240)
 class OverProcessesTest {
-    private static final List<Class<?>> CLASSES = List.of(
+    private static final List<Class<?>> TOLD = List.of(
             MismatchTest.class,
             CountsMismatchTest.class,
             RootMismatchTest.class,
@@ -30,6 +30,16 @@ class OverProcessesTest {
             MessagesTest.class,
             MessagesFailureTest.class);
 
+    private static final List<Class<?>> DONE = List.of(
+            StartedTest.class,
+            GroupTest.class,
+            ThreadsTest.class,
+            PlacementTest.class,
+            ListsAndBytesTest.class,
+            MemorySafetyTest.class,
+            OverlapTest.class,
+            WindowTest.class);
+
     private static final Duration LIMIT = Duration.ofSeconds(200);
 
     @TempDir
@@ -38,9 +48,19 @@ class OverProcessesTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
     void shouldTellAllRanksTheSameWhenTheyAreProcesses(int processes) throws Exception {
-        TestProcesses.Result result = TestProcesses.run(folder, processes, LIMIT, CLASSES);
+        run(processes, TOLD);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void shouldDoTheSameWhenRanksAreProcesses(int processes) throws Exception {
+        run(processes, DONE);
+    }
+
+    private void run(int processes, List<Class<?>> classes) throws Exception {
+        TestProcesses.Result result = TestProcesses.run(folder, processes, LIMIT, classes);
         assertThat(result.complaints()).isEmpty();
         System.out.println(result.succeeded() + " tests in " + processes + " processes");
-        assertThat(result.succeeded()).isGreaterThan(CLASSES.size());
+        assertThat(result.succeeded()).isGreaterThan(classes.size());
     }
 }

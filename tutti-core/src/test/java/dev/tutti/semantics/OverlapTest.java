@@ -7,7 +7,7 @@ import dev.tutti.Buffer;
 import dev.tutti.Communicator;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
-import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
@@ -54,7 +54,7 @@ class OverlapTest {
                 "own"
             })
     void shouldRefuseMemoryThatOverlapsInPart(String kind) {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int next = comm.rank();
             Buffer[] views = views(kind);
             Buffer in = views[0].slice(0, 10);
@@ -93,7 +93,7 @@ class OverlapTest {
     @ParameterizedTest
     @ValueSource(strings = {"array", "array and segment", "heap segments", "native", "shared", "own"})
     void shouldTakeTwoViewsOfTheSamePlaceAsInPlace(String kind) {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Buffer[] views = views(kind);
             MemorySegment memory = views[0].segment();
             int mine = comm.rank() + 1;
@@ -130,7 +130,7 @@ class OverlapTest {
 
     @Test
     void shouldRefuseAnAllToAllVInPlaceWhoseBlocksMove() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Buffer buffer = Buffer.of(new int[10]);
             long[] sent = comm.rank() == 0 ? new long[] {2, 3} : new long[] {1, 4};
             long[] received = comm.rank() == 0 ? new long[] {2, 1} : new long[] {3, 4};

@@ -1,7 +1,7 @@
 package dev.tutti.semantics;
 
 import dev.tutti.Collective;
-import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import dev.tutti.semantics.Exchange.Form;
 import dev.tutti.semantics.Guarded.Placement;
 import java.util.concurrent.TimeUnit;
@@ -19,7 +19,7 @@ class PlacementTest {
     @ParameterizedTest
     @EnumSource(Collective.class)
     void shouldGiveTheResultAndTouchNothingElse(Collective collective) {
-        World.local(3).run(comm -> {
+        TestWorld.of(3).run(comm -> {
             int seed = 1;
             for (int count : COUNTS) {
                 for (int root = 0; root < (collective.isRooted() ? 3 : 1); root++) {
@@ -35,7 +35,7 @@ class PlacementTest {
     @ParameterizedTest
     @EnumSource(Placement.class)
     void shouldTakeMemoryOfAnyKind(Placement placement) {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int seed = 100;
             for (Collective collective : Collective.values()) {
                 for (int count : COUNTS) {
@@ -54,7 +54,7 @@ class PlacementTest {
     @ParameterizedTest
     @EnumSource(Collective.class)
     void shouldTakeDifferentMemoryOnEachRank(Collective collective) {
-        World.local(5).run(comm -> {
+        TestWorld.of(5).run(comm -> {
             for (int count : COUNTS) {
                 Placement placement = Placement.values()[(comm.rank() + count) % Placement.values().length];
                 new Exchange(comm, collective, count, 4, false, count).run(Form.BLOCKING, placement);
@@ -66,7 +66,7 @@ class PlacementTest {
     @ParameterizedTest
     @EnumSource(Collective.class)
     void shouldMoveMoreThanOneWindow(Collective collective) {
-        World.local(3).run(comm -> {
+        TestWorld.of(3).run(comm -> {
             int count = 100_003;
             new Exchange(comm, collective, count, 1, false, 7).run(Form.BLOCKING, Placement.AUTOMATIC);
             new Exchange(comm, collective, count, 2, true, 8).run(Form.BLOCKING, Placement.ARRAY);
@@ -77,7 +77,7 @@ class PlacementTest {
     @ParameterizedTest
     @EnumSource(Collective.class)
     void shouldCopyWhenAlone(Collective collective) {
-        World.local(1).run(comm -> {
+        TestWorld.of(1).run(comm -> {
             for (int count : COUNTS) {
                 for (Form form : Form.values()) {
                     new Exchange(comm, collective, count, 0, false, count).run(form, Placement.ARRAY);
@@ -90,7 +90,7 @@ class PlacementTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 5, 8})
     void shouldMoveNothingThenSomethingWhenCountIsZero(int ranks) {
-        World.local(ranks).run(comm -> {
+        TestWorld.of(ranks).run(comm -> {
             for (Collective collective : Collective.values()) {
                 for (Form form : Form.values()) {
                     new Exchange(comm, collective, 0, 0, false, 1).run(form, Placement.ARRAY);

@@ -12,6 +12,7 @@ import dev.tutti.ReduceOp;
 import dev.tutti.TuttiException;
 import dev.tutti.Work;
 import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -39,7 +40,7 @@ class StartedTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 5})
     void shouldEndWithoutAnybodyWaiting(int ranks) {
-        World.local(ranks).run(comm -> {
+        TestWorld.of(ranks).run(comm -> {
             List<Work> works = new ArrayList<>();
             List<int[]> values = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
@@ -56,7 +57,7 @@ class StartedTest {
 
     @Test
     void shouldRunInCallOrderWithBlockingCallsBetween() {
-        World.local(3).run(comm -> {
+        TestWorld.of(3).run(comm -> {
             int[] running = {1};
             for (int i = 0; i < 500; i++) {
                 Work first = comm.allReduceAsync(Buffer.of(running), ReduceOp.SUM);
@@ -72,7 +73,7 @@ class StartedTest {
 
     @Test
     void shouldInterleaveCommunicatorsInAnyOrder() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             try (Communicator copy = comm.dup()) {
                 for (int i = 0; i < 100; i++) {
                     int[] a = {comm.rank()};
@@ -92,7 +93,7 @@ class StartedTest {
 
     @Test
     void shouldCallBackOnceWhenDoneOrAtOnceWhenOver() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             AtomicInteger calls = new AtomicInteger();
             CountDownLatch both = new CountDownLatch(2);
             Work work = comm.barrierAsync();
@@ -115,7 +116,7 @@ class StartedTest {
     void shouldGoOnWhenACallbackThrows() {
         Logger logger = Logger.getLogger("dev.tutti");
         logger.setLevel(Level.OFF);
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             for (int i = 0; i < 3; i++) {
                 CountDownLatch second = new CountDownLatch(1);
                 Work work = comm.barrierAsync();
@@ -133,7 +134,7 @@ class StartedTest {
 
     @Test
     void shouldStartTheNextOperationFromACallback() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             int[] values = {1};
             CompletableFuture<Void> end = new CompletableFuture<>();
             chain(comm, values, 20, end);
@@ -204,7 +205,7 @@ class StartedTest {
 
     @Test
     void shouldRunAPreparedOperationManyTimes() {
-        World.local(3).run(comm -> {
+        TestWorld.of(3).run(comm -> {
             int[] in = new int[4];
             int[] out = new int[4];
             Prepared prepared = comm.prepareAllReduce(Buffer.of(in), Buffer.of(out), ReduceOp.SUM);

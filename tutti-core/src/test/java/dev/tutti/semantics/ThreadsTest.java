@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tutti.Communicator;
 import dev.tutti.ReduceOp;
 import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,7 +28,7 @@ class ThreadsTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldServeThreadsOfOneRankOneAfterTheOther(boolean virtual) {
-        World.local(3).run(comm -> {
+        TestWorld.of(3).run(comm -> {
             AtomicInteger done = new AtomicInteger();
             List<CompletableFuture<Void>> threads = new ArrayList<>();
             for (int t = 0; t < 4; t++) {
@@ -52,7 +53,7 @@ class ThreadsTest {
     @ParameterizedTest
     @CsvSource({"2, false", "3, false", "2, true", "4, true"})
     void shouldInterleaveTwoCommunicatorsOfTwoThreads(int ranks, boolean virtual) {
-        World.local(ranks).run(comm -> {
+        TestWorld.of(ranks).run(comm -> {
             try (Communicator copy = comm.dup()) {
                 CompletableFuture<Void> other = CompletableFuture.runAsync(
                         () -> {
@@ -112,7 +113,7 @@ class ThreadsTest {
     @ParameterizedTest
     @ValueSource(ints = {3, 3_000, 100_000})
     void shouldLetBuffersBeOverwrittenOnReturn(int count) {
-        World.local(3).run(comm -> {
+        TestWorld.of(3).run(comm -> {
             int[] in = new int[count];
             int[] out = new int[count];
             for (int i = 0; i < 30; i++) {

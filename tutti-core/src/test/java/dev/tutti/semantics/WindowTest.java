@@ -14,13 +14,12 @@ import dev.tutti.PeerFailedException;
 import dev.tutti.TuttiException;
 import dev.tutti.Window;
 import dev.tutti.Work;
-import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,7 +37,7 @@ class WindowTest {
 
     @Test
     void shouldSeeWhatWasPutWhenSignalled() {
-        World.local(3).run(comm -> {
+        TestWorld.of(3).run(comm -> {
             try (Buffer inbox = comm.allocate(DataType.INT64, 6)) {
                 try (Window window = comm.window(inbox)) {
                     for (int peer = 0; peer < 3; peer++) {
@@ -56,7 +55,7 @@ class WindowTest {
 
     @Test
     void shouldReadAnyMemoryWhenLengthsDiffer() {
-        World.local(4).run(comm -> {
+        TestWorld.of(4).run(comm -> {
             Buffer own = comm.allocate(DataType.INT64, 100L * comm.rank());
             for (long i = 0; i < own.count(); i++) {
                 own.segment().setAtIndex(ValueLayout.JAVA_LONG, i, 1000L * comm.rank() + i);
@@ -85,8 +84,10 @@ class WindowTest {
         int slots = 4;
         int length = 3000;
         int rounds = 400;
-        World.local(ranks).run(comm -> {
-            SplittableRandom random = new SplittableRandom(SEED + comm.rank());
+        TestWorld.of(ranks).run(comm -> {
+            long[] seed = {SEED};
+            comm.broadcast(seed, 0);
+            SplittableRandom random = new SplittableRandom(seed[0] + comm.rank());
             int next = (comm.rank() + 1) % ranks;
             int previous = (comm.rank() + ranks - 1) % ranks;
             Buffer inbox = comm.allocate(DataType.INT64, (long) slots * length);
@@ -95,7 +96,7 @@ class WindowTest {
             try (Window window = comm.window(inbox);
                     Window credits = comm.window(inbox)) {
                 for (int round = 0; round < rounds; round++) {
-                    int count = 1 + new SplittableRandom(SEED * 31 + round).nextInt(length);
+                    int count = 1 + new SplittableRandom(seed[0] * 31 + round).nextInt(length);
                     if (round >= slots) {
                         credits.await(next);
                     }
@@ -121,7 +122,7 @@ class WindowTest {
                     Buffer slot = inbox.slice((long) (round % slots) * length, count);
                     for (long each : read(slot)) {
                         if (each != 1_000_000L * previous + round) {
-                            throw new AssertionError("round " + round + ": " + each + ", -Dtutti.seed=" + SEED);
+                            throw new AssertionError("round " + round + ": " + each + ", -Dtutti.seed=" + seed[0]);
                         }
                     }
                     slot.segment().fill((byte) -1);
@@ -138,7 +139,7 @@ class WindowTest {
 
     @Test
     void shouldRefuseWhatDoesNotFitBeforeAnythingIsWritten() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Buffer own = comm.allocate(DataType.INT64, 10);
             try (Window window = comm.window(own)) {
                 Buffer three = Buffer.of(new long[] {1, 2, 3});
@@ -172,7 +173,7 @@ class WindowTest {
 
     @Test
     void shouldRefuseEverythingWhenClosed() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Window window = comm.window(comm.allocate(DataType.INT64, 10));
             window.close();
             window.close();
@@ -197,7 +198,7 @@ class WindowTest {
 
     @Test
     void shouldTimeOutWhenASignalDoesNotCome() {
-        CountDownLatch over = new CountDownLatch(1);
+        TestWorld.Latch over = TestWorld.latch(1);
         Outcomes outcomes = Outcomes.of(2, config(Config.Key.TIMEOUT, "20s"), comm -> {
             Window window = comm.withTimeout(Duration.ofMillis(300)).window(comm.allocate(DataType.INT64, 4));
             try {
@@ -231,7 +232,7 @@ class WindowTest {
 
     @Test
     void shouldEndStartedCopiesWhenClosedBeforeTheyAreAwaited() {
-        World.local(2).run(comm -> {
+        TestWorld.of(2).run(comm -> {
             Buffer own = comm.allocate(DataType.INT64, 1 << 20);
             List<Work> works = new ArrayList<>();
             Buffer ones = comm.allocate(DataType.INT64, 1 << 20);
@@ -246,7 +247,7 @@ class WindowTest {
 
     @Test
     void shouldWorkOnPartsOfACommunicatorWhenSplit() {
-        World.local(4).run(comm -> {
+        TestWorld.of(4).run(comm -> {
             Buffer own = comm.allocate(DataType.INT64, 4);
             Communicator pair = comm.split(comm.rank() / 2, -comm.rank());
             try (Window window = pair.window(own.slice(1, 2))) {
