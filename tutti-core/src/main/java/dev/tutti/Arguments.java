@@ -31,12 +31,12 @@ final class Arguments {
     /** The method that the user called. The stack knows it, so that calls that are all right need not hand it down. */
     private static String operation() {
         String ours = Arguments.class.getPackageName();
-        return StackWalker.getInstance().walk(frames -> frames.takeWhile(
-                        frame -> frame.getClassName().lastIndexOf('.') == ours.length()
+        return StackWalker.getInstance()
+                .walk(frames -> frames.takeWhile(frame -> frame.getClassName().lastIndexOf('.') == ours.length()
                                 && frame.getClassName().startsWith(ours))
-                .reduce((_, caller) -> caller)
-                .map(StackWalker.StackFrame::getMethodName)
-                .orElse("call"));
+                        .reduce((_, caller) -> caller)
+                        .map(StackWalker.StackFrame::getMethodName)
+                        .orElse("call"));
     }
 
     static int elementBytes(Object array) {
@@ -109,8 +109,7 @@ final class Arguments {
     }
 
     /** Lets an operand describe memory. */
-    void describe(
-            Operand operand, Object memory, DataType type, String what, boolean written, boolean background) {
+    void describe(Operand operand, Object memory, DataType type, String what, boolean written, boolean background) {
         MemorySegment segment;
         if (memory instanceof Buffer buffer) {
             buffer.describe(operand);
@@ -143,9 +142,8 @@ final class Arguments {
             throw wrong(what + " is read-only");
         }
         if (background && Operand.isConfined(segment)) {
-            throw wrong(
-                    what + " is of a confined arena, which only its owner may use: make a blocking "
-                            + "call, or take the memory from an automatic or shared arena or comm.allocate");
+            throw wrong(what + " is of a confined arena, which only its owner may use: make a blocking "
+                    + "call, or take the memory from an automatic or shared arena or comm.allocate");
         }
         if (!segment.isAccessibleBy(Thread.currentThread())) {
             throw wrong(what + " is of a confined arena that belongs to another thread");

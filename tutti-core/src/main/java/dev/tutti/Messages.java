@@ -41,7 +41,8 @@ abstract sealed class Messages extends ByteCollectives permits Communicator {
     }
 
     /**
-     * Receives elements from a rank, or from any. A message longer than the buffer is an error.
+     * Receives elements from a rank, or from any. A message longer than the buffer is an error, and so is one that is no whole number
+     * of its elements; types are not compared.
      *
      * {@snippet :
      * Received message = comm.recv(activations, Communicator.ANY_SOURCE, 0);

@@ -139,8 +139,8 @@ final class RaggedRequests extends RequestForms {
         checkCounts(sendCounts, "sendCounts");
         checkCounts(receiveCounts, "receiveCounts");
         if (sendCounts[rank] != receiveCounts[rank]) {
-            throw arguments.wrong("sendCounts[" + rank + "] is " + sendCounts[rank] + ", receiveCounts[" + rank + "] is "
-                    + receiveCounts[rank] + "; what a rank sends to itself it receives");
+            throw arguments.wrong("sendCounts[" + rank + "] is " + sendCounts[rank] + ", receiveCounts[" + rank
+                    + "] is " + receiveCounts[rank] + "; what a rank sends to itself it receives");
         }
         call.of(Collective.ALL_TO_ALL, type, null, 0, 0);
         describeBoth(call, type, in, out, background);
@@ -175,8 +175,8 @@ final class RaggedRequests extends RequestForms {
         for (int block = 0; block < size; block++) {
             long offset = offsets == null ? next : offsets[block];
             if (offset < 0 || counts[block] > total - offset) {
-                throw arguments.wrong("block " + block + " of the " + what + ", " + counts[block]
-                        + " elements from " + offset + " on, does not fit its " + total + " elements");
+                throw arguments.wrong("block " + block + " of the " + what + ", " + counts[block] + " elements from "
+                        + offset + " on, does not fit its " + total + " elements");
             }
             if (input) {
                 geometry.setInput(block, offset * type.bytes(), counts[block] * type.bytes());
@@ -236,8 +236,7 @@ final class RaggedRequests extends RequestForms {
         for (long count : counts) {
             sum += count;
             if (sum < 0) {
-                throw arguments.wrong(
-                        "counts " + Arrays.toString(counts) + " add up to more than a long holds");
+                throw arguments.wrong("counts " + Arrays.toString(counts) + " add up to more than a long holds");
             }
         }
         return sum;

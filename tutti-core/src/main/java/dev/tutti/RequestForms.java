@@ -46,8 +46,7 @@ abstract sealed class RequestForms permits Requests, RaggedRequests {
         Operand in = call.input();
         Operand out = call.output();
         if (!in.isSame(out) && in.overlaps(0, in.bytes(), out, 0, out.bytes())) {
-            throw arguments.wrong(
-                    "input and output overlap: they must be apart, or begin at the same place");
+            throw arguments.wrong("input and output overlap: they must be apart, or begin at the same place");
         }
     }
 

@@ -39,8 +39,7 @@ final class Requests extends RequestForms {
             @Nullable ReduceOp op,
             boolean background) {
         if (op != null && op.kind() == ReduceOp.Kind.AVG) {
-            throw arguments.wrong(
-                    which + " has no avg: the number of ranks differs from rank to rank; use sum");
+            throw arguments.wrong(which + " has no avg: the number of ranks differs from rank to rank; use sum");
         }
         equalSizes(call, which, type, in, out, op, 0, background);
     }
@@ -269,8 +268,7 @@ final class Requests extends RequestForms {
 
     private void requireTimes(long total, long count, String what) {
         if (total != count * size) {
-            throw arguments.wrong(
-                    what + " has " + total + " elements, expected " + size + " ranks times " + count);
+            throw arguments.wrong(what + " has " + total + " elements, expected " + size + " ranks times " + count);
         }
     }
 }

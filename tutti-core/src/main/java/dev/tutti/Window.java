@@ -89,8 +89,7 @@ public final class Window implements AutoCloseable {
         Member member = communicator.member;
         int worldRank = member.worldRank(member.rank());
         if (!buffer.isRegistered(communicator.world.transport(), worldRank)) {
-            throw member.arguments().wrong(
-                    "a window needs registered memory of this rank: take it from comm.allocate");
+            throw member.arguments().wrong("a window needs registered memory of this rank: take it from comm.allocate");
         }
         communicator.schedule.requireActive();
         buffer.openWindow();
@@ -218,12 +217,17 @@ public final class Window implements AutoCloseable {
         Objects.requireNonNull(local, put ? "source" : "destination");
         communicator.member.arguments().requireRank(rank, "rank");
         if (local.type() != buffer.type()) {
-            throw communicator.member.arguments().wrong(
-                    "the window holds " + buffer.type() + ", the other memory " + local.type());
+            throw communicator
+                    .member
+                    .arguments()
+                    .wrong("the window holds " + buffer.type() + ", the other memory " + local.type());
         }
         if (offset < 0 || local.count() > counts[rank] - offset) {
-            throw communicator.member.arguments().wrong((put ? "put" : "get") + " of " + local.count() + " elements from "
-                    + offset + " on does not fit the " + counts[rank] + " elements of rank " + rank);
+            throw communicator
+                    .member
+                    .arguments()
+                    .wrong((put ? "put" : "get") + " of " + local.count() + " elements from " + offset
+                            + " on does not fit the " + counts[rank] + " elements of rank " + rank);
         }
         communicator.member.arguments().check(local, !put, background);
         Operand operand = new Operand();
@@ -350,9 +354,9 @@ public final class Window implements AutoCloseable {
     }
 
     /**
-     * Ends the window, on all ranks together: returns when nobody reaches into this rank's memory through it any more. The buffer
-     * stays. After an abort it returns at once, and memory that a peer could still reach is never used for anything else. Closing
-     * twice is fine.
+     * Ends the window, on all ranks together: returns when nobody reaches into this rank's memory through it any more, for which
+     * it waits as long as any call of the communicator may. The buffer stays. After an abort it returns at once, and memory that
+     * a peer could still reach is never used for anything else. Closing twice is fine.
      */
     @Override
     public void close() {

@@ -28,20 +28,21 @@ record Split(char operator, int number) {
         if (text != null) {
             return parse("NCCL_TESTS_SPLIT", text, text);
         }
-        return mask == null ? NONE : parse("NCCL_TESTS_SPLIT_MASK", mask, "&0x" + mask.strip().replaceFirst("^0[xX]", ""));
+        return mask == null
+                ? NONE
+                : parse("NCCL_TESTS_SPLIT_MASK", mask, "&0x" + mask.strip().replaceFirst("^0[xX]", ""));
     }
 
     private static Split parse(String variable, String given, String text) {
         Matcher matcher = FORM.matcher(text.strip().toUpperCase(Locale.ROOT));
         try {
             if (matcher.matches()) {
-                char operator =
-                        switch (matcher.group(1)) {
-                            case "AND", "&" -> '&';
-                            case "OR", "|" -> '|';
-                            case "MOD", "%" -> '%';
-                            default -> '/';
-                        };
+                char operator = switch (matcher.group(1)) {
+                    case "AND", "&" -> '&';
+                    case "OR", "|" -> '|';
+                    case "MOD", "%" -> '%';
+                    default -> '/';
+                };
                 int number = Integer.decode(matcher.group(2).replaceFirst("^0+(?=[0-9])", ""));
                 if (number > 0 || operator == '&' || operator == '|') {
                     return new Split(operator, number);
@@ -73,7 +74,8 @@ record Split(char operator, int number) {
         int[] groups = IntStream.range(0, ranks).map(this::group).toArray();
         return Arrays.stream(groups)
                 .distinct()
-                .map(group -> (int) Arrays.stream(groups).filter(each -> each == group).count())
+                .map(group -> (int)
+                        Arrays.stream(groups).filter(each -> each == group).count())
                 .toArray();
     }
 }

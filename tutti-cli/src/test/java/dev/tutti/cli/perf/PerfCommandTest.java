@@ -157,7 +157,12 @@ class PerfCommandTest {
 
     /** Three ranks with even numbers, two with odd ones; rank 0's group is shown. */
     @ParameterizedTest
-    @CsvSource({"NCCL_TESTS_SPLIT, MOD 2", "NCCL_TESTS_SPLIT, %2", "NCCL_TESTS_SPLIT, AND 0x1", "NCCL_TESTS_SPLIT_MASK, 1"})
+    @CsvSource({
+        "NCCL_TESTS_SPLIT, MOD 2",
+        "NCCL_TESTS_SPLIT, %2",
+        "NCCL_TESTS_SPLIT, AND 0x1",
+        "NCCL_TESTS_SPLIT_MASK, 1"
+    })
     void shouldRunInGroupsWhenRanksAreSplit(String variable, String value) {
         PerfTester.Outcome outcome = new PerfTester().with(variable, value).run("all_gather -g 5 -b 480 -e 480 -n 2");
         assertThat(outcome.exitCode()).as(outcome.err()).isZero();
