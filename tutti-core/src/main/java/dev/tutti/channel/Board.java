@@ -99,7 +99,11 @@ public final class Board {
 
     /** After an abort: says that nothing of this rank runs on this communicator any more, nor ever will. */
     public void publishLeft() {
-        Memory.putLongRelease(own + RegionLayout.LEFT, 1);
+        publishLeft(rank);
+    }
+
+    private void publishLeft(int leaver) {
+        Memory.putLongRelease(fabric.region(leaver) + RegionLayout.LEFT, 1);
     }
 
     public boolean hasLeft(int peer) {
@@ -148,9 +152,14 @@ public final class Board {
         }
     }
 
-    /** A rank has ended: aborts, unless it had done its part. For any thread, also when this rank has left. */
+    /** A rank's process has ended: aborts, unless it had done its part. For any thread, also when this rank has left. */
     public synchronized void abortUnlessClosed(int ended, String text) {
-        if (!retired && !isClosed(ended)) {
+        if (retired) {
+            return;
+        }
+        // It can no longer say so itself; and first, so that whoever finds the abort need not wait for it to leave.
+        publishLeft(ended);
+        if (!isClosed(ended)) {
             abort(Reason.PEER_FAILED, text, null);
         }
     }

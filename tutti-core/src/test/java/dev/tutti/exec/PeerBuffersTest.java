@@ -1,5 +1,6 @@
 package dev.tutti.exec;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tutti.Collective;
@@ -138,6 +139,21 @@ class PeerBuffersTest {
         assertThatThrownBy(() -> ranks.all.getFirst().execution.run(call(memory.asSlice(0, 8), memory, 8, 2)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("rank 0 cannot reach o[0]@1");
+    }
+
+    @Test
+    void shouldHaveItsMemoryBackWhenThePeerInsideItHasEnded() {
+        Plan plan = plan(2, PeerBuffersTest::get);
+        Ranks ranks = new Ranks(2, 64 << 10, 64 << 10, 0, call -> plan);
+        MemorySegment memory = Arena.ofAuto().allocate(64);
+        for (Ranks.Rank rank : ranks.all) {
+            rank.execution.begin(call(memory.asSlice(32, 8), memory.asSlice(0, 16), 8, 2));
+            rank.execution.advance();
+        }
+        Ranks.Rank survivor = ranks.all.getFirst();
+        assertThat(survivor.execution.isWithdrawn()).isFalse();
+        survivor.endpoint.board.abortUnlessClosed(1, "rank 1 has ended");
+        assertThat(survivor.execution.isWithdrawn()).isTrue();
     }
 
     @Test
