@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
  * segment or a {@link Buffer}; {@code background} tells that another thread may run the call.
  */
 final class Requests extends RequestForms {
-    /** Memory up to this size may be kept alive until the next call, so that the same call again costs less. */
-    private static final long REPEATABLE_BYTES = 64 << 10;
-
     Requests(World world, Member member, long timeoutNanos) {
         super(world, member, timeoutNanos);
     }
@@ -241,7 +238,7 @@ final class Requests extends RequestForms {
     private void finish(Call call, @Nullable Object in, @Nullable Object out) {
         call.uniform(size);
         hold(call, in, out);
-        if (call.longestBytes() <= REPEATABLE_BYTES && isRepeatable(in) && isRepeatable(out)) {
+        if (isRepeatable(in) && isRepeatable(out)) {
             call.makeRepeatable();
         }
     }

@@ -16,6 +16,9 @@ public final class Call {
     /** In place of a digest of counts: only pairs of ranks know them. It tells such a call from the one without counts. */
     static final long PAIRWISE = 1;
 
+    /** Memory with blocks up to this size may be kept alive until the next call, so that the same call again costs less. */
+    private static final long MOST_KEPT_BYTES = 64 << 10;
+
     /** The low bits of the digest of a plan in place of a digest of counts, which has nothing below its upper half. */
     static final long PLANNED = 2;
 
@@ -162,9 +165,14 @@ public final class Call {
                 && root == at;
     }
 
-    /** Lets {@link #repeats} recognise this call. Only for small memory, as it is kept alive meanwhile. */
+    /** Lets {@link #repeats} recognise this call, if its memory is small, as it is kept alive meanwhile. */
     public void makeRepeatable() {
-        repeatable = true;
+        repeatable = mayBeKept();
+    }
+
+    /** Whether its memory is so small that nobody minds if it lives until the next call. */
+    boolean mayBeKept() {
+        return longestBytes <= MOST_KEPT_BYTES;
     }
 
     /** Whether what was found out about this call will hold for the next one. */

@@ -27,6 +27,8 @@ public final class Endpoint {
     /** Payload bytes of packets that are folded at once. */
     static final int PACKET_TILE_BYTES = 1 << 10;
 
+    private static final Operand NOTHING = new Operand();
+
     final Fabric fabric;
     final Board board;
     final Bell bell;
@@ -61,9 +63,9 @@ public final class Endpoint {
     /** Number of ranks for avg, scalar for preMulSum. */
     long aux;
     /** This call's memory, for records with {@link Places} in it. */
-    Operand input = new Operand();
+    Operand input = NOTHING;
 
-    Operand output = input;
+    Operand output = NOTHING;
     /** This call's user function, if it has one. */
     ReduceFunction.@Nullable Body function;
 
@@ -165,6 +167,13 @@ public final class Endpoint {
     /** What watches over waits that take long. */
     public Stall stall() {
         return stall;
+    }
+
+    /** Lets go of the last call's memory. */
+    void forgetCall() {
+        input = NOTHING;
+        output = NOTHING;
+        stall.forget();
     }
 
     /** Nobody will touch this communicator's memory on behalf of this rank any more. */

@@ -97,6 +97,15 @@ public final class Schedule implements Progress.Moving {
                 awaitWithdrawal(call);
             }
             throw thrown;
+        } finally {
+            letGo(call);
+        }
+    }
+
+    /** A prepared call that has ended keeps its memory to run again; nobody else may, when its owner has forgotten it. */
+    private void letGo(Call call) {
+        if (!call.mayBeKept()) {
+            endpoint.forgetCall();
         }
     }
 
@@ -221,6 +230,7 @@ public final class Schedule implements Progress.Moving {
         running = null;
         failed = null;
         removeHead();
+        letGo(task.call());
         task.end(error);
         endpoint.bell.ringOwn();
         return task;

@@ -26,6 +26,8 @@ public final class Stall {
     /** When a wait that looks all right first makes us look at earlier operations; then after twice as long, and so on. */
     private static final long LOOK_BACK_AFTER_NANOS = 50_000_000;
 
+    private static final Call NONE = new Call();
+
     private final Endpoint endpoint;
     private final Board board;
     private final long[] announced = new long[3];
@@ -34,7 +36,7 @@ public final class Stall {
     private final Pace pace;
 
     private long operation;
-    private Call call = new Call();
+    private Call call = NONE;
     private long meta;
     private long count;
     private long extra;
@@ -68,6 +70,11 @@ public final class Stall {
             call = current;
         }
         armed = false;
+    }
+
+    /** Nothing is waited for any more that {@link #begin} has told of. */
+    void forget() {
+        call = NONE;
     }
 
     /** Has something say in messages, until told otherwise, where exactly this rank is. */

@@ -8,7 +8,6 @@ import dev.tutti.Communicator;
 import dev.tutti.DataType;
 import dev.tutti.Prepared;
 import dev.tutti.ReduceOp;
-import dev.tutti.Work;
 import dev.tutti.World;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -18,6 +17,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** An operation keeps its memory alive until it is over, and not longer. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
@@ -55,55 +56,122 @@ class ReachabilityTest {
         return new WeakReference<>(segment);
     }
 
-    @Test
-    void shouldLetGoOfMemoryWhenTheOperationIsOver() {
-        World.local(2).run(comm -> {
-            List<WeakReference<?>> references = new ArrayList<>();
-            references.add(blocking(comm));
-            references.add(list(comm));
-            references.add(started(comm));
-            references.add(segment(comm));
-            comm.barrier();
-            for (int i = 0; i < references.size(); i++) {
-                assertThat(isCollected(references.get(i)))
-                        .as("memory of call %d is collected", i)
-                        .isTrue();
+    /** Uses memory that is larger than what may be kept until the next call, and forgets it. */
+    private enum Use {
+        BLOCKING {
+            @Override
+            Object on(Communicator comm) {
+                float[] values = new float[LARGE];
+                comm.allReduce(values, ReduceOp.SUM);
+                return values;
             }
-        });
+        },
+        LIST {
+            @Override
+            Object on(Communicator comm) {
+                float[] values = new float[LARGE];
+                comm.allReduce(List.of(Buffer.of(values)), ReduceOp.SUM);
+                return values;
+            }
+        },
+        STARTED {
+            @Override
+            Object on(Communicator comm) {
+                float[] values = new float[LARGE];
+                comm.allReduceAsync(Buffer.of(values), ReduceOp.SUM).await();
+                return values;
+            }
+        },
+        PREPARED {
+            @Override
+            Object on(Communicator comm) {
+                float[] values = new float[LARGE];
+                comm.prepareAllReduce(Buffer.of(values), ReduceOp.SUM).run();
+                return values;
+            }
+        },
+        PREPARED_AND_STARTED {
+            @Override
+            Object on(Communicator comm) {
+                float[] values = new float[LARGE];
+                comm.prepareAllReduce(Buffer.of(values), ReduceOp.SUM).start().await();
+                return values;
+            }
+        },
+        SEGMENT {
+            @Override
+            Object on(Communicator comm) {
+                MemorySegment values = Arena.ofAuto().allocate(4L * LARGE, 64);
+                comm.allReduce(values, DataType.INT32, ReduceOp.SUM);
+                return values;
+            }
+        },
+        GATHERED {
+            @Override
+            Object on(Communicator comm) {
+                float[] values = new float[LARGE];
+                comm.allGather(new float[LARGE / 2], values);
+                return values;
+            }
+        },
+        RAGGED {
+            @Override
+            Object on(Communicator comm) {
+                float[] values = new float[LARGE];
+                long[] counts = {1, LARGE - 1};
+                comm.allGatherV(Buffer.of(new float[(int) counts[comm.rank()]]), Buffer.of(values), counts, null);
+                return values;
+            }
+        },
+        EXCHANGED {
+            @Override
+            Object on(Communicator comm) {
+                float[] values = new float[LARGE];
+                long[] counts = {LARGE / 2, LARGE / 2};
+                comm.allToAllV(Buffer.of(values), counts, null, Buffer.of(new float[LARGE]), counts, null);
+                return values;
+            }
+        },
+        SENT {
+            @Override
+            Object on(Communicator comm) {
+                float[] values = new float[LARGE];
+                if (comm.rank() == 0) {
+                    comm.send(Buffer.of(values), 1, 5);
+                } else {
+                    comm.recv(Buffer.of(values), 0, 5);
+                }
+                return values;
+            }
+        },
+        SENT_BOTH_WAYS {
+            @Override
+            Object on(Communicator comm) {
+                float[] values = new float[LARGE];
+                int other = 1 - comm.rank();
+                comm.sendRecv(Buffer.of(new float[LARGE]), other, 5, Buffer.of(values), other, 5);
+                return values;
+            }
+        };
+
+        abstract Object on(Communicator comm);
     }
 
-    @Test
-    void shouldLetGoOfMemoryOfVirtualThreads() {
-        World.local(2).virtualThreads().run(comm -> {
-            WeakReference<?> reference = blocking(comm);
-            comm.barrier();
-            assertThat(isCollected(reference)).isTrue();
-        });
+    @ParameterizedTest
+    @EnumSource
+    void shouldLetGoOfMemoryWhenTheOperationIsOver(Use use) {
+        World.local(2)
+                .run(comm -> assertThat(isCollected(new WeakReference<>(use.on(comm))))
+                        .isTrue());
     }
 
-    private static WeakReference<?> blocking(Communicator comm) {
-        float[] values = new float[LARGE];
-        comm.allReduce(values, ReduceOp.SUM);
-        return new WeakReference<>(values);
-    }
-
-    private static WeakReference<?> list(Communicator comm) {
-        float[] values = new float[LARGE];
-        comm.allReduce(List.of(Buffer.of(values)), ReduceOp.SUM);
-        return new WeakReference<>(values);
-    }
-
-    private static WeakReference<?> started(Communicator comm) {
-        float[] values = new float[LARGE];
-        Work work = comm.allReduceAsync(Buffer.of(values), ReduceOp.SUM);
-        work.await();
-        return new WeakReference<>(values);
-    }
-
-    private static WeakReference<?> segment(Communicator comm) {
-        MemorySegment values = Arena.ofAuto().allocate(4L * LARGE, 64);
-        comm.allReduce(values, DataType.INT32, ReduceOp.SUM);
-        return new WeakReference<>(values);
+    @ParameterizedTest
+    @EnumSource
+    void shouldLetGoOfMemoryOfVirtualThreads(Use use) {
+        World.local(2)
+                .virtualThreads()
+                .run(comm -> assertThat(isCollected(new WeakReference<>(use.on(comm))))
+                        .isTrue());
     }
 
     /**
