@@ -1,9 +1,7 @@
 package dev.tutti.processes;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.tutti.posix.SharedMemory;
 import dev.tutti.processes.Children.Outcome;
 import java.io.File;
 import java.io.IOException;
@@ -12,66 +10,19 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ranks that are processes, started as each launcher starts them. */
 @Timeout(180)
-class ProcessesTest {
-    private final Children children = new Children();
-
-    @TempDir
-    Path runtime;
-
-    @BeforeEach
-    void needSharedMemory() {
-        if (!SharedMemory.isAvailable()) {
-            skip("no shared memory between processes here: " + SharedMemory.unavailabilityCause());
-        }
-    }
-
-    @AfterEach
-    void shouldLeaveNothingBehind() throws IOException {
-        children.close();
-        try (Stream<Path> left = Files.list(runtime)) {
-            assertThat(left).isEmpty();
-        }
-    }
-
-    private static void skip(String reason) {
-        System.out.println("ProcessesTest: " + reason);
-        abort(reason);
-    }
-
-    private Map<String, String> variables(String... pairs) {
-        Map<String, String> variables = new HashMap<>(Map.of("XDG_RUNTIME_DIR", runtime.toString()));
-        for (String pair : pairs) {
-            int equals = pair.indexOf('=');
-            variables.put(pair.substring(0, equals), pair.substring(equals + 1));
-        }
-        return variables;
-    }
-
-    private IntFunction<Map<String, String>> ranksOf(int size, String... more) {
-        return rank -> {
-            Map<String, String> variables = variables(more);
-            variables.put("TUTTI_RANK", "" + rank);
-            variables.put("TUTTI_SIZE", "" + size);
-            return variables;
-        };
-    }
-
+class ProcessesTest extends WithChildren {
     @Test
     void shouldReachPeersMemoryWhenItIsRegistered() throws Exception {
         List<Outcome> outcomes = children.run(3, ranksOf(3), Children.command(Neighbours.class));
@@ -115,7 +66,7 @@ class ProcessesTest {
         List<String> command = new ArrayList<>(List.of(launcher.split(" ")));
         if (Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
                 .noneMatch(folder -> Files.isExecutable(Path.of(folder, command.getFirst())))) {
-            skip(command.getFirst() + " is not installed (Debian: openmpi-bin, mpich)");
+            throw skip(command.getFirst() + " is not installed (Debian: openmpi-bin, mpich)");
         }
         command.addAll(List.of("-n", "3"));
         command.addAll(Children.command(Hello.class));

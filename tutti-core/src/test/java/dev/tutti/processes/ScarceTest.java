@@ -1,76 +1,37 @@
 package dev.tutti.processes;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.tutti.posix.SharedMemory;
 import dev.tutti.processes.Children.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ranks that the system gives too little: everyone ends with an exception, one says why and what to do, and nothing is left. */
 @Timeout(180)
-class ScarceTest {
+class ScarceTest extends WithChildren {
     private static final int RANKS = 3;
     private static final String OWN_GROUP = "/proc/self/cgroup";
 
-    private final Children children = new Children();
-
-    @TempDir
-    Path runtime;
-
-    @BeforeEach
-    void needSharedMemory() {
-        if (!SharedMemory.isAvailable()) {
-            skip("no shared memory between processes here: " + SharedMemory.unavailabilityCause());
-        }
-    }
-
-    @AfterEach
-    void shouldLeaveNothingBehind() throws IOException {
-        children.close();
-        try (Stream<Path> left = Files.list(runtime)) {
-            assertThat(left).isEmpty();
-        }
-    }
-
-    private static void skip(String reason) {
-        System.out.println("ScarceTest: " + reason);
-        abort(reason);
-    }
-
     /** Starts the ranks, some of them by a command of their own, and waits for all. */
     private List<Outcome> run(List<String> wrapper, int from, int to, String... arguments) throws Exception {
+        IntFunction<Map<String, String>> ranks = ranksOf(RANKS, "TUTTI_JOIN_TIMEOUT=20s");
         List<Process> processes = new ArrayList<>();
         for (int rank = 0; rank < RANKS; rank++) {
             List<String> command = new ArrayList<>(rank >= from && rank < to ? wrapper : List.of());
             List<String> hello = new ArrayList<>(Children.command(Hello.class, arguments));
             hello.add(1, "-Xmx64m");
             command.addAll(hello);
-            Map<String, String> variables = new HashMap<>(Map.of(
-                    "XDG_RUNTIME_DIR",
-                    runtime.toString(),
-                    "TUTTI_RANK",
-                    "" + rank,
-                    "TUTTI_SIZE",
-                    "" + RANKS,
-                    "TUTTI_JOIN_TIMEOUT",
-                    "20s"));
-            processes.add(children.start(command, variables));
+            processes.add(children.start(command, ranks.apply(rank)));
         }
         List<Outcome> outcomes = new ArrayList<>();
         for (Process process : processes) {
@@ -161,23 +122,18 @@ class ScarceTest {
                 try {
                     Files.createDirectory(group);
                 } catch (IOException refused) {
-                    skip("no control group can be made here: " + refused);
+                    throw skip("no control group can be made here: " + refused);
                 }
                 try {
                     Files.writeString(group.resolve(old ? "memory.limit_in_bytes" : "memory.max"), "" + bytes);
                     return group;
                 } catch (IOException refused) {
                     Files.delete(group);
-                    skip("no control group can be limited here: " + refused);
+                    throw skip("no control group can be limited here: " + refused);
                 }
             }
         }
-        throw new AssertionError(skipped("this process is in no control group for memory"));
-    }
-
-    private static String skipped(String reason) {
-        skip(reason);
-        return reason;
+        throw skip("this process is in no control group for memory");
     }
 
     @ParameterizedTest
@@ -228,7 +184,7 @@ class ScarceTest {
                     .start();
             String said = holder.inputReader().readLine();
             if (!"mounted".equals(said)) {
-                skip("nothing can be mounted here: " + said);
+                throw skip("nothing can be mounted here: " + said);
             }
         }
 
