@@ -14,9 +14,6 @@ import dev.tutti.plan.Plan;
 import dev.tutti.plan.Reach;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
@@ -40,14 +37,7 @@ class HostBlocksTest {
         int run = 0;
         for (DataType type : List.of(DataType.INT32, DataType.BFLOAT16, DataType.FLOAT64)) {
             try (Arena arena = Arena.ofConfined()) {
-                SymbolLookup library = HostCompiler.host(
-                        folder,
-                        "plan.cu",
-                        "extern \"C\" void play_plan(const void* args, int x, int y, int z, int threads) {"
-                                + " play_blocks(plan_run, *(const Args*)args, x); }\n",
-                        List.of("TYPE=" + type.number()),
-                        arena);
-                MethodHandle player = HostCompiler.player(library, "play_plan");
+                HostPlans plans = new HostPlans(folder, type, arena);
                 for (Collective collective : Collective.values()) {
                     for (Algorithm algorithm : Algorithms.of(collective)) {
                         for (int ranks : new int[] {1, 2, 3, 4, 8}) {
@@ -55,7 +45,7 @@ class HostBlocksTest {
                             int root = collective.isRooted() ? random.nextInt(ranks) : 0;
                             Plan plan = algorithm.plan(ranks, root, lanes);
                             int count = List.of(1, 7, 129, 1000, 4099).get(random.nextInt(5));
-                            play(plan, type, operator(plan, type, random), count, random.nextLong(), player);
+                            play(plan, type, operator(plan, type, random), count, random.nextLong(), plans);
                             run++;
                         }
                     }
@@ -84,21 +74,8 @@ class HostBlocksTest {
     }
 
     private static void play(
-            Plan plan, DataType type, ReduceOp.@Nullable Kind kind, int count, long seed, MethodHandle player) {
+            Plan plan, DataType type, ReduceOp.@Nullable Kind kind, int count, long seed, HostPlans plans) {
         try (Arena arena = Arena.ofConfined()) {
-            PlanLayout layout = new PlanLayout(plan, new PlanLayout.Memory() {
-                @Override
-                public long allocate(long bytes) {
-                    return arena.allocate(Math.max(1, bytes), 256).address();
-                }
-
-                @Override
-                public void write(long address, MemorySegment data) {
-                    MemorySegment.ofAddress(address)
-                            .reinterpret(data.byteSize())
-                            .copyFrom(data);
-                }
-            });
             int ranks = plan.ranks();
             long block = (long) count * type.bytes();
             long in = plan.collective().inputBlocks(ranks) * block;
@@ -109,29 +86,17 @@ class HostBlocksTest {
                 scalars[rank] =
                         FoldArgs.scalarBits(type, ExactData.operator(kind, rank).scalar());
             }
-            layout.prepare(block, type, kind == null ? null : ExactData.operator(kind, 0));
-            MemorySegment control = arena.allocate(64 + 8L * layout.lanes(), 64);
+            HostPlans.Ready ready =
+                    plans.prepare(plan, block, type, kind == null ? null : ExactData.operator(kind, 0), arena);
             for (int launch = 0; launch < LAUNCHES; launch++) {
-                long[] inputs = new long[ranks];
-                long[] outputs = new long[ranks];
+                MemorySegment[] inputs = new MemorySegment[ranks];
                 MemorySegment[] results = new MemorySegment[ranks];
                 for (int rank = 0; rank < ranks; rank++) {
-                    MemorySegment input = arena.allocate(Math.max(1, in), 64);
+                    inputs[rank] = arena.allocate(Math.max(1, in), 64);
                     results[rank] = arena.allocate(Math.max(1, out), 64).fill(POISON);
-                    data.input(rank, seed + launch).fill(input.asSlice(0, in), 0);
-                    inputs[rank] = input.address();
-                    outputs[rank] = results[rank].address();
+                    data.input(rank, seed + launch).fill(inputs[rank].asSlice(0, in), 0);
                 }
-                MemorySegment room = arena.allocate(Math.max(8, layout.imageBytes()), 64);
-                PlanLayout.Turn turn = layout.next();
-                room.copyFrom(layout.image(turn.half(), room.address(), inputs, outputs, scalars)
-                        .asSlice(0, room.byteSize()));
-                MemorySegment args = arena.allocate(32, 16);
-                args.set(ValueLayout.JAVA_LONG, 0, room.address());
-                args.set(ValueLayout.JAVA_LONG, 8, control.address());
-                args.set(ValueLayout.JAVA_LONG, 16, control.address() + 64);
-                args.set(ValueLayout.JAVA_INT, 24, turn.flag());
-                HostCompiler.call(player, args, layout.lanes(), 1, 1, 1);
+                ready.launch(inputs, results, scalars);
                 for (int rank = 0; rank < ranks; rank++) {
                     assertThat(wrong(plan, data, seed + launch, rank, count, block, results[rank]))
                             .as(

@@ -9,9 +9,7 @@ import dev.tutti.plan.Plan;
 import dev.tutti.plan.json.PlanFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -31,10 +29,10 @@ class HostPlanTest {
     @Test
     void shouldRunSmallPlans(@TempDir Path folder) throws Exception {
         HostCompiler.require("g++");
-        Path plans = Path.of(System.getProperty("tutti.plans", "../../shared/plans"));
-        Assumptions.assumeTrue(Files.isDirectory(plans), "no plan files at " + plans.toAbsolutePath());
+        Path corpus = Path.of(System.getProperty("tutti.plans", "../../shared/plans"));
+        Assumptions.assumeTrue(Files.isDirectory(corpus), "no plan files at " + corpus.toAbsolutePath());
         List<Path> files;
-        try (Stream<Path> all = Files.walk(plans)) {
+        try (Stream<Path> all = Files.walk(corpus)) {
             files = all.filter(file -> file.toString().endsWith(".json")
                             && !file.toString().contains("known_bad"))
                     .sorted()
@@ -42,14 +40,7 @@ class HostPlanTest {
         }
         int run = 0;
         try (Arena arena = Arena.ofConfined()) {
-            SymbolLookup library = HostCompiler.host(
-                    folder,
-                    "plan.cu",
-                    "extern \"C\" void play_plan(const void* args, int x, int y, int z, int threads) {"
-                            + " play_blocks(plan_run, *(const Args*)args, x); }\n",
-                    List.of("TYPE=2"),
-                    arena);
-            MethodHandle player = HostCompiler.player(library, "play_plan");
+            HostPlans plans = new HostPlans(folder, DataType.INT32, arena);
             for (Path file : files) {
                 Plan plan = PlanFile.load(file);
                 int lanes = plan.all().stream()
@@ -72,7 +63,7 @@ class HostPlanTest {
                                     * Math.max(
                                             collective.inputBlocks(plan.ranks()),
                                             collective.outputBlocks(plan.ranks())))) {
-                        play(plan, collective, count, player);
+                        play(plan, collective, count, plans);
                         run++;
                     }
                 }
@@ -82,31 +73,16 @@ class HostPlanTest {
         assertThat(run).isGreaterThan(50);
     }
 
-    private static void play(Plan plan, Collective collective, int count, MethodHandle player) {
+    private static void play(Plan plan, Collective collective, int count, HostPlans plans) {
         try (Arena arena = Arena.ofConfined()) {
-            PlanLayout layout = new PlanLayout(plan, new PlanLayout.Memory() {
-                @Override
-                public long allocate(long bytes) {
-                    return arena.allocate(Math.max(1, bytes), 256).address();
-                }
-
-                @Override
-                public void write(long address, MemorySegment data) {
-                    MemorySegment.ofAddress(address)
-                            .reinterpret(data.byteSize())
-                            .copyFrom(data);
-                }
-            });
-            layout.prepare(4L * count, DataType.INT32, null);
-            MemorySegment control = arena.allocate(64 + 8L * layout.lanes(), 64);
+            HostPlans.Ready ready = plans.prepare(plan, 4L * count, DataType.INT32, null, arena);
             int ranks = plan.ranks();
             int in = collective.inputBlocks(ranks) * count;
             int out = collective.outputBlocks(ranks) * count;
             for (int launch = 0; launch < LAUNCHES; launch++) {
                 int[][] data = new int[ranks][];
                 Random random = new Random(launch);
-                long[] inputs = new long[ranks];
-                long[] outputs = new long[ranks];
+                MemorySegment[] inputs = new MemorySegment[ranks];
                 MemorySegment[] results = new MemorySegment[ranks];
                 for (int rank = 0; rank < ranks; rank++) {
                     data[rank] = random.ints(in).toArray();
@@ -114,22 +90,11 @@ class HostPlanTest {
                     MemorySegment memory = arena.allocate(4L * Math.max(in, out), 64);
                     MemorySegment other = inPlace ? memory : arena.allocate(4L * out, 64);
                     long share = 4L * rank * count;
-                    MemorySegment input = inPlace && in < out ? memory.asSlice(share, 4L * in) : memory;
+                    inputs[rank] = inPlace && in < out ? memory.asSlice(share, 4L * in) : memory;
                     results[rank] = inPlace && out < in ? other.asSlice(share, 4L * out) : other;
-                    MemorySegment.copy(data[rank], 0, input, ValueLayout.JAVA_INT, 0, in);
-                    inputs[rank] = input.address();
-                    outputs[rank] = results[rank].address();
+                    MemorySegment.copy(data[rank], 0, inputs[rank], ValueLayout.JAVA_INT, 0, in);
                 }
-                MemorySegment room = arena.allocate(layout.imageBytes(), 64);
-                PlanLayout.Turn turn = layout.next();
-                room.copyFrom(layout.image(turn.half(), room.address(), inputs, outputs, new long[ranks])
-                        .asSlice(0, room.byteSize()));
-                MemorySegment args = arena.allocate(32, 16);
-                args.set(ValueLayout.JAVA_LONG, 0, room.address());
-                args.set(ValueLayout.JAVA_LONG, 8, control.address());
-                args.set(ValueLayout.JAVA_LONG, 16, control.address() + 64);
-                args.set(ValueLayout.JAVA_INT, 24, turn.flag());
-                HostCompiler.call(player, args, layout.lanes(), 1, 1, 1);
+                ready.launch(inputs, results, new long[ranks]);
                 for (int rank = 0; rank < ranks; rank++) {
                     for (int i = 0; i < out; i++) {
                         int expected = expected(collective, data, rank, i, count);
