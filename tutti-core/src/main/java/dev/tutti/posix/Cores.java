@@ -33,15 +33,14 @@ public final class Cores {
             return false;
         }
         MemorySegment scratch = Libc.scratch();
-        MemorySegment core = Libc.structure(scratch);
         MemorySegment all = MASKS.get();
         long bytes = Libc.call(scratch, GET_AFFINITY, 0, MASK_BYTES, all.address());
-        if (bytes <= 0 || Libc.call(scratch, GET_CPU, core.address(), 0, 0) == -1) {
+        int own = current();
+        if (bytes <= 0 || own < 0) {
             return false;
         }
         MemorySegment others = all.asSlice(MASK_BYTES);
         MemorySegment.copy(all, 0, others, 0, bytes);
-        int own = core.get(ValueLayout.JAVA_INT, 0);
         long at = (long) own / Byte.SIZE;
         others.set(ValueLayout.JAVA_BYTE, at, (byte) (others.get(ValueLayout.JAVA_BYTE, at) & ~(1 << own % Byte.SIZE)));
         // No others: the call refuses an empty set.
