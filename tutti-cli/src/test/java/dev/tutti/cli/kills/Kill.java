@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
  * @param seed what else is random
  */
 record Kill(Phase phase, int ranks, List<Integer> victims, long delayMillis, long seed) {
-    private static final int BOOTSTRAP_MILLIS = 1_200;
+    private static final int BOOTSTRAP_MILLIS = 600;
     private static final int DELAY_MILLIS = 150;
 
     /** What ranks may be doing. */
