@@ -119,9 +119,14 @@ public record Constants(
         return shownBytes * POSTED_AT_ONCE <= postedBytes ? POST_NANOS : steps(ranks, 1, rounds);
     }
 
-    /** The one step of a plan in which everybody reads what everybody shows. */
+    /**
+     * The one step of a plan in which everybody reads what everybody shows. Whoever waits for posts knows who has still to come: of the ranks on
+     * a core, whichever comes last keeps it and goes on, so there is one change of process less.
+     */
     double met(double ranks, double shownBytes, double rounds) {
-        return isPostedByAll(ranks, shownBytes) ? packetSteps(ranks, 1) : steps(ranks, 1, rounds);
+        return isPostedByAll(ranks, shownBytes)
+                ? packetNanos * Math.max(1, oversubscription(ranks) - 1)
+                : steps(ranks, 1, rounds);
     }
 
     /** Lines that a rank reaches for in such a plan: posts come with what they show, else there are signals beside it. */

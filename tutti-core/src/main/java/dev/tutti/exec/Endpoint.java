@@ -38,6 +38,7 @@ public final class Endpoint {
     final int channelsPerPeer;
     final long abortAddress;
     final Pace pace;
+    final Neighbours neighbours;
     final Stall stall;
     final PeerBuffers peerBuffers;
     final Stores stores = new Stores(this);
@@ -104,6 +105,7 @@ public final class Endpoint {
         this.bell = board.bell();
         this.abortAddress = board.abortAddress();
         this.pace = new Pace(fabric.isOversubscribed());
+        this.neighbours = Neighbours.of(this);
         this.stall = new Stall(this, warnNanos);
         this.peerBuffers = new PeerBuffers(this);
         this.posts = new Posts(this, postedBytes);
@@ -140,6 +142,7 @@ public final class Endpoint {
         this.bell = parent.bell;
         this.abortAddress = parent.abortAddress;
         this.pace = parent.pace;
+        this.neighbours = parent.neighbours;
         this.stall = parent.stall;
         this.peerBuffers = parent.peerBuffers;
         this.posts = parent.posts;

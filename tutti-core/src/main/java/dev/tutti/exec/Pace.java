@@ -16,7 +16,8 @@ import java.util.concurrent.ThreadLocalRandom;
  * together, one of them soon moves to another core. If it comes back after a whole time slice, somebody had it who waits for nothing; being
  * polite to those only loses time.
  *
- * <p><b>With more ranks than cores</b> what is waited for needs the core: it is given away at every turn.
+ * <p><b>With more ranks than cores</b> what is waited for mostly needs the core: it is given away at every turn, unless all that is waited
+ * for is known to run elsewhere ({@link Neighbours}); then it is kept for a moment.
  */
 public final class Pace {
     private static final int TURNS = 20;
@@ -53,6 +54,14 @@ public final class Pace {
      */
     private static final long STAY_NANOS = 300_000;
 
+    /**
+     * How long a core is kept that nobody who is waited for needs: as long as a few changes of process on another core take. Whoever keeps
+     * it in vain is wrong about who needs it, and does not try again for {@link #GIVE_NANOS}.
+     */
+    private static final long KEEP_NANOS = 5_000;
+
+    private static final long GIVE_NANOS = 200_000;
+
     private final int turns;
     private final boolean shared;
     private final long sleepAfterNanos;
@@ -68,11 +77,18 @@ public final class Pace {
     /** Until when nobody else is expected to want the core. */
     private long aloneUntil;
 
+    /** Whether a shared core is being kept, since when, and until when it is given away whoever needs it. */
+    private boolean keeping;
+
+    private long keptSince;
+    private long givenUntil;
+
     Pace(boolean oversubscribed) {
         this.turns = oversubscribed ? TURNS_ON_SHARED_CORES : TURNS;
         this.shared = oversubscribed;
         this.sleepAfterNanos = oversubscribed ? SLEEP_ON_SHARED_CORES_AFTER_NANOS : SLEEP_AFTER_NANOS;
         this.aloneUntil = System.nanoTime();
+        this.givenUntil = aloneUntil;
     }
 
     /** How many turns pass before the clock is read. */
@@ -80,9 +96,19 @@ public final class Pace {
         return turns;
     }
 
+    /** Whether there are more ranks than cores. */
+    boolean isShared() {
+        return shared;
+    }
+
     /** How long to sleep at most before looking again: whoever has waited for a second can wait for another eighth. */
     static long sleepNanos(long waitedNanos) {
         return Math.clamp(waitedNanos / 8, SHORTEST_SLEEP_NANOS, LONGEST_SLEEP_NANOS);
+    }
+
+    /** Passes a moment of a wait that does not know who needs the core. */
+    boolean pass(long since, long now) {
+        return pass(since, now, true);
     }
 
     /**
@@ -90,21 +116,42 @@ public final class Pace {
      *
      * @param since when the wait began, or was last interrupted by something that happened
      * @param now {@link System#nanoTime}
+     * @param coreWanted whether somebody who is waited for may need this core, if there are more ranks than cores
      * @return false, and nothing has been done, when it is time to sleep
      */
-    boolean pass(long since, long now) {
+    boolean pass(long since, long now, boolean coreWanted) {
         long waited = now - since;
         if (waited >= sleepAfterNanos) {
             return false;
         }
         if (shared) {
-            Thread.yield();
+            if (coreWanted || !keeps(since, now)) {
+                keeping = false;
+                Thread.yield();
+            } else {
+                Thread.onSpinWait();
+            }
         } else if (!crowded && (waited < LOOK_NANOS || now - aloneUntil < 0)) {
             Thread.onSpinWait();
         } else {
             Thread.yield();
             long took = System.nanoTime() - now;
             meet(took > NOBODY_NANOS && took < STRANGER_NANOS, now + took);
+        }
+        return true;
+    }
+
+    /** Whether a core that nobody seems to need is kept for another moment. */
+    boolean keeps(long since, long now) {
+        if (now - givenUntil < 0) {
+            return false;
+        }
+        if (!keeping || now == since) {
+            keeping = true;
+            keptSince = now;
+        } else if (now - keptSince > KEEP_NANOS) {
+            givenUntil = now + GIVE_NANOS;
+            return false;
         }
         return true;
     }

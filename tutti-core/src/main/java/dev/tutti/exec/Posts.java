@@ -153,7 +153,7 @@ final class Posts {
         long expected = endpoint.signed(endpoint.signature);
         long offset = offset(endpoint.launch);
         for (int i = from; i < count; i++) {
-            long word = Memory.getLongAcquire(code[pc + 1 + i] + offset);
+            long word = Memory.getLongAcquire(code[pc + 1 + 2 * i] + offset);
             if (word != expected) {
                 if (word >>> 32 == expected >>> 32) {
                     throw endpoint.stall.mismatch();
@@ -178,9 +178,27 @@ final class Posts {
         int arrived = first;
         int turns = 0;
         while (arrived < Records.sources(code[pc])) {
-            turns = endpoint.stall.pause(turns);
+            turns = endpoint.stall.pause(turns, isCoreWanted(code, pc, arrived));
             arrived = arrived(code, pc, arrived);
         }
+    }
+
+    /** Whether a rank whose post has not come may need this rank's core to get there. */
+    private boolean isCoreWanted(long[] code, int pc, int from) {
+        int count = Records.sources(code[pc]);
+        if (count < endpoint.size - 1) {
+            // Whoever does not wait for all may keep the core from somebody who could go on.
+            return true;
+        }
+        long expected = endpoint.signed(endpoint.signature);
+        long offset = offset(endpoint.launch);
+        for (int i = from; i < count; i++) {
+            if (endpoint.neighbours.isHere((int) code[pc + 2 + 2 * i])
+                    && Memory.getLongOpaque(code[pc + 1 + 2 * i] + offset) != expected) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether whoever sleeps does not know yet what this launch has posted. */

@@ -13,7 +13,7 @@ package dev.tutti.exec;
  *   ACQUIRE, RELEASE  header | semaphore ids ...
  *   BARRIER   header | id | lanes
  *   POST      header                       shows this rank's post of the launch to whoever waits for it
- *   FETCH     header | address of the peer's first post ...            waits for peers' posts of the launch
+ *   FETCH     header | (address of the peer's first post | peer) ...   waits for peers' posts of the launch
  *   ARRIVE    header | lane                peers' inputs and outputs that this lane reaches are known from here on
  *   LOOP      header | iterations | bytes of one iteration | words of the body, END included; then the body
  *   END       header | words back to the first record of the body

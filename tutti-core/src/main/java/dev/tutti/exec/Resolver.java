@@ -185,8 +185,11 @@ final class Resolver {
 
     private void await(List<Integer> channels) {
         if (posts) {
-            emit(Records.header(Records.FETCH, channels.size(), 0, 0, 1 + channels.size()));
-            channels.forEach(id -> emit(endpoint.posts.first(channel(id).peer())));
+            emit(Records.header(Records.FETCH, channels.size(), 0, 0, 1 + 2 * channels.size()));
+            for (int id : channels) {
+                int peer = channel(id).peer();
+                emit(endpoint.posts.first(peer), peer);
+            }
             return;
         }
         emit(Records.header(Records.WAIT, channels.size(), 0, 0, 1 + 2 * channels.size()));

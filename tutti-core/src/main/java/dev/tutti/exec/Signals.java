@@ -49,13 +49,29 @@ final class Signals {
             int wanted = endpoint.expected[(int) where] + 1;
             int turns = 0;
             while ((int) Memory.getLongAcquire(line) - wanted < 0) {
-                turns = endpoint.stall.pause(turns);
+                turns = endpoint.stall.pause(turns, isCoreWanted(code, pc, i, endpoint));
             }
             endpoint.expected[(int) where] = wanted;
             if ((where & Records.CHECK) != 0) {
                 check(line, where, endpoint);
             }
         }
+    }
+
+    /** Whether a rank that has not signalled yet may need this rank's core to get there; see {@link Posts}. */
+    private static boolean isCoreWanted(long[] code, int pc, int from, Endpoint endpoint) {
+        int channels = Records.sources(code[pc]);
+        if (channels < endpoint.size - 1) {
+            return true;
+        }
+        for (int i = from; i < channels; i++) {
+            long where = code[pc + 2 + 2 * i];
+            if (endpoint.neighbours.isHere(peer(where))
+                    && (int) Memory.getLongOpaque(code[pc + 1 + 2 * i]) - endpoint.expected[(int) where] <= 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static void check(long line, long where, Endpoint endpoint) {

@@ -105,16 +105,28 @@ public final class Stall {
      * @return one more
      */
     int pause(int turns) {
+        return pause(turns, true);
+    }
+
+    /**
+     * The same for a wait that knows whom it waits for.
+     *
+     * @param coreWanted whether somebody who has still to come may need this rank's core for it
+     */
+    int pause(int turns, boolean coreWanted) {
         if (turns < pace.turns()) {
             Thread.onSpinWait();
         } else {
-            pauseLonger(turns == pace.turns());
+            pauseLonger(turns == pace.turns(), coreWanted);
         }
         return turns + 1;
     }
 
-    private void pauseLonger(boolean first) {
+    private void pauseLonger(boolean first, boolean coreWanted) {
         long now = check();
+        if (pace.isShared()) {
+            endpoint.neighbours.look(now);
+        }
         if (first) {
             waitingSince = now;
             sleepAnnounced = false;
@@ -132,7 +144,7 @@ public final class Stall {
                 sleepAnnounced = false;
                 waitingSince = System.nanoTime();
             }
-        } else if (!pace.pass(waitingSince, now)) {
+        } else if (!pace.pass(waitingSince, now, coreWanted)) {
             // The caller looks once more; if it comes back, it sleeps.
             shown = endpoint.bell.announceSleep();
             sleepAnnounced = true;

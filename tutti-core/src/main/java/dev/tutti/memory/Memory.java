@@ -57,6 +57,10 @@ public final class Memory {
         return (int) INT.getOpaque(ALL, address);
     }
 
+    public static void putIntOpaque(long address, int value) {
+        INT.setOpaque(ALL, address, value);
+    }
+
     public static void putIntVolatile(long address, int value) {
         INT.setVolatile(ALL, address, value);
     }

@@ -49,7 +49,7 @@ public final class Cores {
     }
 
     /** The core that the calling thread is on, or -1. */
-    static int current() {
+    public static int current() {
         MemorySegment scratch = Libc.scratch();
         MemorySegment core = Libc.structure(scratch);
         boolean known = Libc.UNAVAILABILITY_CAUSE == null && Libc.call(scratch, GET_CPU, core.address(), 0, 0) == 0;

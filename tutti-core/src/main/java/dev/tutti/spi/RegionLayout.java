@@ -7,6 +7,7 @@ package dev.tutti.spi;
  * <pre>
  *       0  bell       a 32-bit futex                                changed by whoever wakes threads of this rank
  *                       +8 whether one may be asleep                written here, looked at by whoever has written to this memory
+ *                       +12 the core on which it last waited, + 1   written here, looked at by whoever waits for this rank
  *     128  finished   launches that this rank has finished          written here, read by ranks about to overwrite a slot
  *     256  position   current operation | state | left after abort  written here, read by whoever diagnoses a stall
  *     384  abort      0, or who aborted and why                     written by whoever aborts, polled here
@@ -38,6 +39,8 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int BELL = 0;
     /** Offset of the 32-bit flag that says that one may be asleep. */
     public static final int SLEEPING = 8;
+    /** Offset of one more than the number of the core on which this rank last waited; 0 if it is not known. 32 bits. */
+    public static final int CORE = 12;
     /** Offset of the number of the last finished launch. */
     public static final int FINISHED = 128;
     /** Offset of the number of the current operation. */

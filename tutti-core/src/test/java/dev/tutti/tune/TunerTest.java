@@ -68,6 +68,18 @@ class TunerTest {
     }
 
     @ParameterizedTest
+    @EnumSource(names = {"ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL"})
+    void shouldPostWhenRanksShareCoresAndHaveLittleToShow(Collective collective) {
+        for (int ranks : new int[] {4, 8}) {
+            for (long bytes : new long[] {4, 16, 128, 512}) {
+                assertThat(choose(collective, ReduceOp.SUM, bytes, ranks, false).name())
+                        .as("%d bytes on %d ranks", bytes, ranks)
+                        .isEqualTo("one-shot-read");
+            }
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource(Collective.class)
     void shouldChooseTheSameWhenAskedAgain(Collective collective) {
         for (int ranks : new int[] {1, 2, 3, 4, 8, 32, 1000}) {

@@ -33,7 +33,7 @@ public class PostStress {
 
     private final long post = SLOTS.take();
     private final long ring = post + 128;
-    private final long[] fetch = {Records.header(Records.FETCH, 1, 0, 0, 2), post};
+    private final long[] fetch = {Records.header(Records.FETCH, 1, 0, 0, 3), post, 0};
 
     @Actor
     public void show() {
