@@ -1,7 +1,11 @@
 package dev.tutti.exec;
 
+import dev.tutti.memory.Memory;
 import dev.tutti.memory.Operand;
+import dev.tutti.posix.StreamingCopy;
 import dev.tutti.reduce.Kernels;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Places in a call's memory that has no address: heap arrays, which the collector moves, and segments that somebody could close. In
@@ -53,6 +57,23 @@ final class Places {
                 copy(endpoint.tileAddress, to + done, length, endpoint);
             }
         }
+    }
+
+    /** As {@link #copy}, past the caches where that can be done. */
+    static void stream(long from, long to, long bytes, Endpoint endpoint) {
+        MemorySegment source = memory(from, bytes, endpoint);
+        MemorySegment destination = memory(to, bytes, endpoint);
+        if (source == null || destination == null || source.equals(destination) || !StreamingCopy.isAvailable()) {
+            copy(from, to, bytes, endpoint);
+        } else {
+            StreamingCopy.copy(source, destination);
+        }
+    }
+
+    private static @Nullable MemorySegment memory(long word, long bytes, Endpoint endpoint) {
+        return word >= 0
+                ? Memory.ALL.asSlice(word, bytes)
+                : operand(word, endpoint).movable(word & OFFSET_MASK, bytes);
     }
 
     /** Where a few bytes can be read: where they are, or in a tile to which those of a place are copied. */

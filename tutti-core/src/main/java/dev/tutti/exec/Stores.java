@@ -30,9 +30,6 @@ final class Stores {
      */
     private static final long READER_NANOS = 1_000;
 
-    /** Arrays are streamed by way of a tile, which stays in the first-level cache. */
-    private static final long TILE_BYTES = 8 << 10;
-
     private final Endpoint endpoint;
     private boolean streamsOutputs;
     private boolean streamsSlots;
@@ -52,11 +49,7 @@ final class Stores {
 
     /** Copies to an output, this rank's or a peer's. */
     void toOutput(long source, long destination, long bytes) {
-        if (streamsOutputs && (source | destination) >= 0) {
-            Memory.stream(source, destination, bytes);
-        } else {
-            Transfers.copy(source, destination, bytes, endpoint);
-        }
+        copy(source, destination, bytes, streamsOutputs);
     }
 
     /** Copies, from an address or a {@link Places place}, to where a peer reads. */
@@ -73,14 +66,10 @@ final class Stores {
     private void copy(long source, long destination, long bytes, boolean stream) {
         if (!stream) {
             Transfers.copy(source, destination, bytes, endpoint);
-        } else if (source >= 0) {
+        } else if ((source | destination) >= 0) {
             Memory.stream(source, destination, bytes);
         } else {
-            for (long done = 0; done < bytes; done += TILE_BYTES) {
-                long length = Math.min(TILE_BYTES, bytes - done);
-                Places.copy(source + done, endpoint.tileAddress, length, endpoint);
-                Memory.stream(endpoint.tileAddress, destination + done, length);
-            }
+            Places.stream(source, destination, bytes, endpoint);
         }
     }
 

@@ -87,15 +87,11 @@ public final class Memory {
      * cache that it shares with the writer. The ranges must not overlap.
      */
     public static void stream(long source, long destination, long bytes) {
-        long head = -destination & (StreamingCopy.UNIT - 1);
-        long body = (bytes - head) & -StreamingCopy.UNIT;
-        if (body <= 0 || source == destination || !StreamingCopy.isAvailable()) {
+        if (source == destination || !StreamingCopy.isAvailable()) {
             copy(source, destination, bytes);
-            return;
+        } else {
+            StreamingCopy.copy(source, destination, bytes);
         }
-        copy(source, destination, head);
-        StreamingCopy.copy(source + head, destination + head, body);
-        copy(source + head + body, destination + head + body, bytes - head - body);
     }
 
     public static void fill(long address, long bytes, byte value) {

@@ -203,6 +203,11 @@ public final class Operand {
         return array != null || (segment != null && !segment.isNative());
     }
 
+    /** Part of this memory if the collector may move it, else null. */
+    public @Nullable MemorySegment movable(long offset, long length) {
+        return isHeap() ? heapSegment(offset, length) : null;
+    }
+
     private MemorySegment heapSegment(long offset, long length) {
         return segment != null
                 ? segment.asSlice(offset, length)

@@ -92,8 +92,8 @@ final class Libc {
     }
 
     /** Instructions of our own at an address. The call takes no more than that: it must be short, and never wait. */
-    static MethodHandle code(MemorySegment address, FunctionDescriptor type) {
-        return LINKER.downcallHandle(address, type, Linker.Option.critical(false));
+    static MethodHandle code(MemorySegment address, FunctionDescriptor type, boolean takesArrays) {
+        return LINKER.downcallHandle(address, type, Linker.Option.critical(takesArrays));
     }
 
     private static MethodHandle link() {
