@@ -162,6 +162,11 @@ public final class Algorithms {
             double work = c.work(5, 6.0 * (n - 1), (n - 1.0) / n * b, (n + 1.0) / n * b);
             return c.steps(n, 2, 1) + c.shared(n, work);
         });
+        family.writing("direct-write", false, Direct::allReduceWriting, (n, b, c) -> {
+            double work = c.work(n + 4, 7.0 * (n - 1), 2.0 * (n - 1) / n * b, (n + 1.0) / n * b);
+            // Peers still hold the lines of their outputs.
+            return c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work) + c.takenBack(b);
+        });
     }
 
     /**
@@ -490,12 +495,12 @@ public final class Algorithms {
 
         /** An algorithm on registered memory whose blocks all have the same length. */
         void direct(String name, Consumer<RankBuilder> author, Cost cost) {
-            members.add(new Algorithm(name, collective, SIMPLE, true, false, false, true, author, takenBack(cost)));
+            members.add(new Algorithm(name, collective, SIMPLE, true, false, false, true, author, inPlace(cost)));
         }
 
         /** An algorithm on registered memory. */
         void directRagged(String name, Consumer<RankBuilder> author, Cost cost) {
-            members.add(new Algorithm(name, collective, SIMPLE, true, true, false, true, author, takenBack(cost)));
+            members.add(new Algorithm(name, collective, SIMPLE, true, true, false, true, author, inPlace(cost)));
         }
 
         /** An algorithm on registered memory that reaches outputs only, which nobody but who reaches them writes. */
@@ -503,9 +508,9 @@ public final class Algorithms {
             members.add(new Algorithm(name, collective, SIMPLE, true, ragged, false, true, author, cost));
         }
 
-        /** Memory that a peer has used has to be taken out of its cache when its owner writes it next. */
-        private static Cost takenBack(Cost cost) {
-            return (n, b, c) -> cost.nanos(n, b, c) + c.takenBack(b);
+        /** What peers read where it lies is in its owner's cache, and has to be taken back into it when its owner writes it next. */
+        private static Cost inPlace(Cost cost) {
+            return (n, b, c) -> cost.nanos(n, b, c) + c.readInPlace(b);
         }
 
         /** An algorithm in which ranks pass on blocks of others, whose lengths only the root would know. */

@@ -16,6 +16,7 @@ import dev.tutti.spi.RegionLayout;
  * @param lineNanos reaching for one line that a peer uses: a channel signalled or awaited, a slot written or read
  * @param copyNanosPerByte reading a byte and storing it
  * @param foldNanosPerByte a byte of one operand of a fold; its result is an operand too
+ * @param readNanosPerByte reading a byte that is in a peer's cache, besides
  * @param packetWordNanos writing, awaiting and reading four bytes as a packet
  * @param chunkBytes the most that one chunk holds; longer messages take several rounds
  * @param postedBytes what ranks show each other ahead of time goes through a ring of so many bytes: with a core each as much as stays
@@ -29,6 +30,7 @@ public record Constants(
         double lineNanos,
         double copyNanosPerByte,
         double foldNanosPerByte,
+        double readNanosPerByte,
         double packetWordNanos,
         long chunkBytes,
         long postedBytes) {
@@ -47,6 +49,9 @@ public record Constants(
 
     /** A store to a line that a peer has just read: 9 GB/s rather than 40. */
     private static final double TAKEN_BACK_NANOS_PER_BYTE = 0.1;
+
+    /** 2 GB/s. */
+    private static final double FAR_READ_NANOS_PER_BYTE = 0.5;
 
     /** What a peer's cache still holds by the time that the owner writes again. */
     private static final long KEPT_BYTES = 1 << 20;
@@ -76,9 +81,30 @@ public record Constants(
                 15,
                 0.06,
                 0.03,
+                0,
                 3.6,
                 CHUNK_BYTES,
                 spins ? RegionLayout.NEAR_POSTED_BYTES : RegionLayout.POSTED_BYTES);
+    }
+
+    /**
+     * The same for two ranks that are far from each other.
+     *
+     * @return costs with which plans that only write peers' memory are preferred to those that read it
+     */
+    public Constants far() {
+        return new Constants(
+                cores,
+                signalNanos,
+                packetNanos,
+                opNanos,
+                lineNanos,
+                copyNanosPerByte,
+                foldNanosPerByte,
+                FAR_READ_NANOS_PER_BYTE,
+                packetWordNanos,
+                chunkBytes,
+                postedBytes);
     }
 
     /** How much longer everything takes because ranks share cores; 1 while each has its own. */
@@ -99,9 +125,14 @@ public record Constants(
                 + foldedBytes * foldNanosPerByte;
     }
 
-    /** What it costs the owner of memory that peers have reached into to write it anew. */
-    double takenBack(double bytesPerBlock) {
-        return Math.min(bytesPerBlock, KEPT_BYTES) * TAKEN_BACK_NANOS_PER_BYTE;
+    /** What it costs besides that peers read memory where it lies: to reach for it, and to take it back when it is written anew. */
+    double readInPlace(double bytesPerBlock) {
+        return bytesPerBlock * readNanosPerByte + takenBack(bytesPerBlock);
+    }
+
+    /** What it costs to write memory that a peer has used last. */
+    double takenBack(double bytes) {
+        return Math.min(bytes, KEPT_BYTES) * TAKEN_BACK_NANOS_PER_BYTE;
     }
 
     /** Launches that a block of these bytes takes when it is cut into so many chunks; short ones count as one. */

@@ -41,6 +41,7 @@ public final class Endpoint {
     final Neighbours neighbours;
     final Stall stall;
     final PeerBuffers peerBuffers;
+    final Distance distance;
     final Stores stores = new Stores(this);
     final Posts posts;
     /** Signals sent so far, per (peer, channel). */
@@ -108,6 +109,7 @@ public final class Endpoint {
         this.neighbours = Neighbours.of(this);
         this.stall = new Stall(this, warnNanos);
         this.peerBuffers = new PeerBuffers(this);
+        this.distance = new Distance(this);
         this.posts = new Posts(this, postedBytes);
         this.sent = new int[size * channelsPerPeer];
         this.expected = new int[size * channelsPerPeer];
@@ -145,6 +147,7 @@ public final class Endpoint {
         this.neighbours = parent.neighbours;
         this.stall = parent.stall;
         this.peerBuffers = parent.peerBuffers;
+        this.distance = parent.distance;
         this.posts = parent.posts;
         this.sent = new int[counters];
         this.expected = new int[counters];
@@ -196,6 +199,11 @@ public final class Endpoint {
 
     public int rank() {
         return rank;
+    }
+
+    /** Whether the two ranks of this communicator have agreed that they are far from each other; else, and for more ranks, false. */
+    public boolean isFar() {
+        return distance.isFar();
     }
 
     public Fabric fabric() {

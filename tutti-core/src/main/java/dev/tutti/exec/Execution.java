@@ -4,6 +4,7 @@ import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.memory.Operand;
 import dev.tutti.plan.Plan;
+import dev.tutti.plan.Reach;
 import dev.tutti.spi.Allocation;
 import java.util.Objects;
 import java.util.function.Function;
@@ -101,13 +102,14 @@ public final class Execution {
         if (!endpoint.mayWrite(program)) {
             awaitPeers(program);
         }
+        endpoint.distance.show();
         long[] bound = program.bind(endpoint, call.againInput, call.againOutput)[0];
         if (program.template != Templates.NONE) {
             Templates.run(program.template, bound, endpoint);
         } else {
             Interpreter.run(bound, endpoint);
         }
-        endpoint.finishLaunch(program);
+        finish(program);
         requireAgreement(shape);
     }
 
@@ -128,9 +130,10 @@ public final class Execution {
             if (!endpoint.mayWrite(program)) {
                 awaitPeers(program);
             }
+            endpoint.distance.show();
             long[][] bound = program.bind(endpoint, input, output);
             if (program.reachesPeers) {
-                enter(call, program, input, output);
+                enter(call, program, input, output, round * shape.window);
             }
             if (program.template != Templates.NONE) {
                 Templates.run(program.template, bound[0], endpoint);
@@ -156,14 +159,17 @@ public final class Execution {
     }
 
     /** Begins a launch that reaches into peers' memory and lets them reach into this rank's. */
-    private void enter(Call call, Program program, long input, long output) {
-        endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output);
+    private void enter(Call call, Program program, long input, long output, long done) {
+        endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output, done);
         if (program.entry != null) {
             Interpreter.run(program.entry[0], endpoint);
         }
     }
 
     private void finish(Program program) {
+        if (endpoint.distance.agree()) {
+            shapes.turn();
+        }
         endpoint.finishLaunch(program);
         endpoint.peerBuffers.finished();
     }
@@ -257,9 +263,10 @@ public final class Execution {
             }
             long input = inputBase(call, shape, round, inputStaged);
             output = outputBase(call, shape, round, outputStaged, input);
+            endpoint.distance.show();
             long[][] bound = program.bind(endpoint, input, output);
             if (program.reachesPeers) {
-                endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output);
+                endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output, round * shape.window);
             }
             phase = program.entry != null ? ENTERING : RUNNING;
             machine.start(program, program.entry != null ? program.entry : bound);
@@ -337,7 +344,8 @@ public final class Execution {
             endpoint.input = call.input();
             endpoint.output = call.output();
         }
-        endpoint.stores.streamOutputs(shape.streamsOutputs);
+        endpoint.stores.streamOutputs(shape.streamsOutputs, shape.plan.reach() != Reach.OWN);
+        endpoint.distance.begin(shape);
         if (shape != configured || call.isPairwise() || shape.dependsOnCall) {
             configured = shape;
             endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;

@@ -35,16 +35,18 @@ final class PeerBuffers {
      * Tells peers, before the first signal of a launch, where this rank's memory for it lies, unless the communicator has been aborted.
      * Whoever gives up after an abort spreads it and then looks who is inside; whoever goes inside says so and then looks for an abort.
      * So one of the two sees the other.
+     *
+     * @param done how many bytes of its memory lie before the addresses
      */
-    void publish(Program current, Operand input, long inputAddress, Operand output, long outputAddress) {
+    void publish(Program current, Operand input, long inputAddress, Operand output, long outputAddress, long done) {
         VarHandle.fullFence();
         if (endpoint.board.isAborted()) {
             throw endpoint.stall.failure();
         }
         program = current;
         reached = true;
-        long in = location(input, inputAddress);
-        long out = location(output, outputAddress);
+        long in = location(input, inputAddress, done);
+        long out = location(output, outputAddress, done);
         for (int peer : current.told) {
             long line = endpoint.outbound(peer, 0) + RegionLayout.LOCATION;
             Memory.putLong(line, in);
@@ -57,12 +59,15 @@ final class PeerBuffers {
         reached = true;
     }
 
-    private long location(Operand operand, long address) {
-        return operand.isPresent() ? endpoint.fabric.location(address, operand.bytes()) : Fabric.NOWHERE;
+    private long location(Operand operand, long address, long done) {
+        return operand.isPresent()
+                ? endpoint.fabric.location(address, Math.max(0, operand.bytes() - done))
+                : Fabric.NOWHERE;
     }
 
     /** Binds what a lane reaches in peers' memory. Everybody whom it reaches has been waited for. */
     void arrive(int lane) {
+        endpoint.distance.look();
         Program current = java.util.Objects.requireNonNull(program);
         long[] from = current.symbolic[lane];
         long[] to = current.bound((int) endpoint.launch & 1)[lane];

@@ -231,12 +231,17 @@ final class Resolver {
         each.destinations().forEach(chunk -> emit(plainOperand(chunk)));
     }
 
-    private static int slots(List<Chunk> destinations) {
+    /** How many of the last destinations are slots, or peers' memory. */
+    private int slots(List<Chunk> destinations) {
         int first = destinations.size();
-        while (first > 0 && destinations.get(first - 1).space() == Space.SCRATCH) {
+        while (first > 0 && isSlot(destinations.get(first - 1))) {
             first--;
         }
         return destinations.size() - first;
+    }
+
+    private boolean isSlot(Chunk chunk) {
+        return chunk.space() == Space.SCRATCH || chunk.rank() != plan.rank();
     }
 
     private void packets(Op each) {

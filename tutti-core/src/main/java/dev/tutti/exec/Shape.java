@@ -55,6 +55,9 @@ final class Shape {
     /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum. */
     final boolean dependsOnCall;
 
+    /** Whether calls of this shape count for the {@link Distance} of two ranks. */
+    final boolean counts;
+
     /** Whether the ranks' memory is larger than their caches, and copies are most of the work. */
     final boolean streamsOutputs;
 
@@ -96,6 +99,7 @@ final class Shape {
                     default -> false;
                 };
         this.dependsOnCall = op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
+        this.counts = Distance.counts(this, call, endpoint.size);
         int blocks = collective.inputBlocks(endpoint.size) + collective.outputBlocks(endpoint.size);
         this.streamsOutputs = longestBytes > CACHED_BYTES / Math.max(1, (long) blocks * endpoint.size)
                 && (op == null || plan.reach() != Reach.OWN);

@@ -13,7 +13,7 @@ final class Shapes {
     private final Function<Call, Plan> chooser;
     private final @Nullable Shape[] slots = new @Nullable Shape[SLOTS];
     private @Nullable Shape last;
-    /** How often the choice of plans has changed. */
+    /** Which choice of plans counts: how often all have been forgotten, and in the lowest bit which of two choices it is. */
     private int generation;
 
     Shapes(Endpoint endpoint, Function<Call, Plan> chooser) {
@@ -46,9 +46,9 @@ final class Shapes {
                 + ((long) call.root() << 16)
                 + (call.isRegistered() ? 1L << 62 : 0)
                 + (call.op() == null ? 0 : (call.op().kind().ordinal() + 1L) << 32));
-        int slot = (int) hash & (SLOTS - 1);
+        int slot = (int) (hash + generation) & (SLOTS - 1);
         Shape shape = slots[slot];
-        if (shape == null || !shape.matches(call)) {
+        if (shape == null || shape.generation != generation || !shape.matches(call)) {
             shape = new Shape(call, chooser.apply(call), endpoint);
             shape.generation = generation;
             slots[slot] = shape;
@@ -60,6 +60,12 @@ final class Shapes {
     void forget() {
         Arrays.fill(slots, null);
         last = null;
-        generation++;
+        generation += 2;
+    }
+
+    /** Calls take the other one of two choices from now on; those of this one are kept until it is their turn again. */
+    void turn() {
+        last = null;
+        generation ^= 1;
     }
 }

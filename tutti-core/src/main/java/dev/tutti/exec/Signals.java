@@ -8,6 +8,8 @@ import dev.tutti.spi.RegionLayout;
  * signatures of the last two launches: the receiver checks them at its first wait for a peer in a launch.
  */
 final class Signals {
+    private static final int PAIR = RegionLayout.PAIR - RegionLayout.SIGNATURE;
+
     private Signals() {}
 
     static void signal(long[] code, int pc, Endpoint endpoint) {
@@ -17,7 +19,7 @@ final class Signals {
             long line = code[pc + 1 + 2 * i];
             long where = code[pc + 2 + 2 * i];
             if (endpoint.pairs != null) {
-                Memory.putLong(line + slot + 16, endpoint.pairs.sent(peer(where)));
+                Memory.putLong(line + slot + PAIR, endpoint.pairs.sent(peer(where)));
             }
             Memory.putLong(line + slot, endpoint.signed(sendSignature(endpoint, where)));
             Memory.putLongRelease(line, ++endpoint.sent[(int) where]);
@@ -79,7 +81,7 @@ final class Signals {
         if (Memory.getLong(line + slot) != endpoint.signed(receiveSignature(endpoint, where))) {
             throw endpoint.pairs == null
                     ? endpoint.stall.mismatch()
-                    : endpoint.stall.pairMismatch(peer(where), Memory.getLong(line + slot + 16));
+                    : endpoint.stall.pairMismatch(peer(where), Memory.getLong(line + slot + PAIR));
         }
     }
 

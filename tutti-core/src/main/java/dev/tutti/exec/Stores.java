@@ -32,6 +32,7 @@ final class Stores {
 
     private final Endpoint endpoint;
     private boolean streamsOutputs;
+    private boolean streamsPeers;
     private boolean streamsSlots;
     private long bytesToTrial;
     private int trials;
@@ -42,24 +43,25 @@ final class Stores {
         this.endpoint = endpoint;
     }
 
-    /** Says whether the memory of the call that follows is larger than the caches. */
-    void streamOutputs(boolean stream) {
+    /** Says whether the memory of the call that follows is larger than the caches, and whether peers' outputs are written where they lie. */
+    void streamOutputs(boolean stream, boolean reachesPeers) {
         streamsOutputs = stream;
+        streamsPeers = stream && reachesPeers;
     }
 
-    /** Copies to an output, this rank's or a peer's. */
+    /** Copies to this rank's output. */
     void toOutput(long source, long destination, long bytes) {
         copy(source, destination, bytes, streamsOutputs);
     }
 
-    /** Copies, from an address or a {@link Places place}, to where a peer reads. */
+    /** Copies, from an address or a {@link Places place}, to where a peer reads: a slot, or its output. */
     void toSlot(long source, long destination, long bytes) {
         if (bytes < SMALLEST) {
             Transfers.copy(source, destination, bytes, endpoint);
         } else if ((bytesToTrial -= bytes) < 0) {
             tryOut(source, destination, bytes);
         } else {
-            copy(source, destination, bytes, streamsSlots);
+            copy(source, destination, bytes, streamsSlots || streamsPeers);
         }
     }
 

@@ -11,6 +11,7 @@ import dev.tutti.algorithm.Algorithm;
 import dev.tutti.algorithm.Algorithms;
 import dev.tutti.algorithm.Constants;
 import dev.tutti.plan.Protocol;
+import java.util.List;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,25 @@ class TunerTest {
             Collective collective, long bytes, @Nullable String name, @Nullable Protocol protocol) {
         return tuner(4).choose(
                         collective, DataType.FLOAT32, ReduceOp.SUM, bytes / 4, bytes, 4, false, false, name, protocol);
+    }
+
+    @Test
+    void shouldOnlyWritePeersMemoryWhenTwoRanksAreFar() {
+        Constants near = Constants.of(2, 2);
+        for (Collective collective : List.of(Collective.ALL_REDUCE, Collective.BROADCAST)) {
+            assertThat(registered(near, collective).name()).isEqualTo("direct");
+            assertThat(registered(near.far(), collective).name()).isEqualTo("direct-write");
+        }
+        assertThat(registered(near, Collective.REDUCE_SCATTER).name()).isEqualTo("direct");
+        assertThat(registered(near.far(), Collective.REDUCE_SCATTER).direct()).isFalse();
+        assertThat(registered(near.far(), Collective.ALL_GATHER)).isEqualTo(registered(near, Collective.ALL_GATHER));
+    }
+
+    private static Algorithm registered(Constants constants, Collective collective) {
+        long bytes = 8 << 20;
+        ReduceOp op = collective.name().contains("REDUCE") ? ReduceOp.SUM : null;
+        return new Tuner(constants)
+                .choose(collective, DataType.FLOAT32, op, bytes / 4, bytes, 2, false, true, null, null);
     }
 
     @Test
