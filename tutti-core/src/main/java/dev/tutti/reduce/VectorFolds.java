@@ -1,5 +1,13 @@
 package dev.tutti.reduce;
 
+import java.util.List;
+import jdk.incubator.vector.ByteVector;
+import jdk.incubator.vector.DoubleVector;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.LongVector;
+import jdk.incubator.vector.ShortVector;
+import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /** What the generated vector kernels share. A fold's number is the first of its eight slots, one per source count. */
@@ -27,6 +35,19 @@ final class VectorFolds {
      */
     static <E> VectorSpecies<E> species(VectorSpecies<E> bits256, VectorSpecies<E> preferred) {
         return preferred.vectorBitSize() > 256 ? bits256 : preferred;
+    }
+
+    /** Loads the classes behind all species that kernels use. */
+    static void loadAll() {
+        for (VectorSpecies<?> each : List.of(
+                species(ByteVector.SPECIES_256, ByteVector.SPECIES_PREFERRED),
+                species(ShortVector.SPECIES_256, ShortVector.SPECIES_PREFERRED),
+                species(IntVector.SPECIES_256, IntVector.SPECIES_PREFERRED),
+                species(LongVector.SPECIES_256, LongVector.SPECIES_PREFERRED),
+                species(FloatVector.SPECIES_256, FloatVector.SPECIES_PREFERRED),
+                species(DoubleVector.SPECIES_256, DoubleVector.SPECIES_PREFERRED))) {
+            each.broadcast(1).compare(VectorOperators.GT, 0).not();
+        }
     }
 
     static float canonical(float value) {

@@ -1,20 +1,28 @@
 package dev.tutti.reduce;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Trains kernels on scratch memory, on a thread of its own, until they are compiled. Before C2 has compiled it, Vector
  * API code allocates and is a hundred times slower than its scalar twin, so nobody may call it until then.
  *
- * <p>Sizes are trained round-robin. Trained one after the other, each larger one would deoptimise what was compiled for
- * the smaller. The thread ends when nothing has been left to train for a while; not at once, because starting it again
+ * <p>C2 drops what it has not seen happen, and throws the code away when it happens after all; the kernel is then back at its
+ * slowest until it has been compiled again, which takes those of 8-bit floats more than a second. So training shows everything that
+ * users may come with: all classes first, then sizes, arguments and odd numbers in turn. The thread ends when nothing has been left to train for a while; not at once, because starting it again
  * would cost a caller up to a millisecond on a busy machine.
  */
 final class Warmup {
     private static final int SCRATCH_BYTES = 16 << 10;
+    /** Random bits, of which small calls see another part each time. */
+    private static final int ODD_BYTES = 8 << 10;
+
+    private static final int ODD_PLACES = 499;
     private static final int[] COUNTS = {1, 0, 40, 3, 67, 8, 130, 31, 517, 16};
     /** Per byte of each source. Interpreted vector code takes 50 ns and more; what C2 makes of it, less than 0.1. */
     private static final double FAST_NANOS = 0.15;
@@ -28,14 +36,14 @@ final class Warmup {
     private static final long LOOK_MILLIS = 10;
 
     private static final int LOOKS = 200;
-    /** A kernel that is not fast by then makes way for the others, and comes back after them, so many times. */
-    private static final long TURN_NANOS = 1_000_000_000L;
-
-    private static final int TURNS = 10;
-    /** Enough calls for C2 to have been asked; from then on the trainer leaves the core to it. */
+    /** Enough calls for C2 to have been asked, however slow they are; from then on the trainer leaves the core to it. */
     private static final int ENOUGH_ROUNDS = 80;
 
     private static final int PAUSE_MILLIS = 2;
+    /** A kernel that is not fast so long after that makes way for the others, and comes back after them, so many times. */
+    private static final long TURN_NANOS = 1_000_000_000L;
+
+    private static final int TURNS = 10;
     private static final int FACADE_CALLS = 300;
 
     private static final int HEAP = 1 << 16;
@@ -133,8 +141,10 @@ final class Warmup {
     private static final class Trainer implements Runnable {
         private final long[] code = new long[VectorFolds.SOURCES + 1];
         private final boolean[] linked = new boolean[2 * Codes.TYPES];
+        private final long[] odd = new long[VectorFolds.SOURCES];
+        private final @Nullable Object[] oddArrays = new Object[Codes.TYPES];
         private long dst;
-        private int divisor;
+        private int oddCalls;
         /** Turns that ended without a fast kernel, of all jobs. */
         private int futile;
 
@@ -146,6 +156,14 @@ final class Warmup {
                     code[k] = arena.allocate(SCRATCH_BYTES + 256L * k, 64).address() + 256L * k;
                 }
                 dst = code[VectorFolds.SOURCES];
+                Random random = new Random(1);
+                for (int k = 0; k < odd.length; k++) {
+                    byte[] bits = new byte[ODD_BYTES];
+                    random.nextBytes(bits);
+                    odd[k] = arena.allocate(ODD_BYTES)
+                            .copyFrom(MemorySegment.ofArray(bits))
+                            .address();
+                }
                 for (int job = next(); job != END; job = next()) {
                     run(job);
                 }
@@ -220,61 +238,106 @@ final class Warmup {
         /** Whether the kernel was fast before its turn was over. */
         private boolean train(boolean heap, int kernel, int sources, boolean first) throws InterruptedException {
             int type = Codes.type(kernel);
-            int large = SCRATCH_BYTES >> Codes.shift(type);
-            Object array = heap ? newArray(type, large) : code;
+            // Code of 8-bit floats is too large to be unrolled for long loops, and the slowest by far before it is
+            // compiled.
+            int bytes = Codes.isFloat8(type) ? SCRATCH_BYTES / 4 : SCRATCH_BYTES;
+            int large = bytes >> Codes.shift(type);
+            Object array = newArray(type, large);
             link(heap, type, array);
-            double bytes = (double) SCRATCH_BYTES * sources;
-            long start = System.nanoTime();
+            boolean demanding = first && !Codes.isFloat8(type);
+            double fastNanos = (demanding ? FAST_NANOS : GOOD_NANOS) * bytes * sources;
+            long asked = Long.MAX_VALUE;
             int fast = 0;
-            for (int round = 0; fast < FAST_ROUNDS; round++, divisor++) {
-                if (round > ENOUGH_ROUNDS && fast == 0) {
+            for (int round = 0; fast < FAST_ROUNDS; round++) {
+                if (round == ENOUGH_ROUNDS) {
+                    asked = System.nanoTime();
+                } else if (round > ENOUGH_ROUNDS && fast == 0) {
                     Thread.sleep(PAUSE_MILLIS);
                 }
                 for (int count : COUNTS) {
                     for (int i = 0; i < 8; i++) {
-                        call(heap, kernel, sources, array, i & 1, count);
+                        callOddly(heap, kernel, sources, array, count);
                     }
                 }
-                call(heap, kernel, sources, array, 1, large - 1);
+                call(heap, kernel, sources, array, 1, large - 1, round);
                 long before = System.nanoTime();
-                call(heap, kernel, sources, array, 0, large);
+                call(heap, kernel, sources, array, 0, large, round);
                 long after = System.nanoTime();
-                boolean demanding = first && !Codes.isFloat8(type);
-                fast = after - before < bytes * (demanding ? FAST_NANOS : GOOD_NANOS) ? fast + 1 : 0;
-                if (after - start > TURN_NANOS) {
+                fast = after - before < fastNanos ? fast + 1 : 0;
+                if (round > ENOUGH_ROUNDS && after - asked > TURN_NANOS) {
                     return false;
                 }
             }
             return true;
         }
 
-        /** Runs every case of a class's switch, so that C2 does not prune those that this job does not need. */
+        /**
+         * Loads the classes of all vectors, because one that is loaded later invalidates code that was compiled without it; and runs every case
+         * of a kernel class's switch, because C2 leaves out those that it has not seen.
+         */
         private void link(boolean heap, int type, Object array) {
             int index = type + (heap ? Codes.TYPES : 0);
             if (linked[index]) {
                 return;
             }
             linked[index] = true;
-            for (int round = 0; round < 10; round++) {
+            VectorFolds.loadAll();
+            int twin = Codes.isInteger(type) ? type ^ 1 : type;
+            for (int round = 0; round < 4; round++) {
                 for (int fold = 0; fold < Codes.FOLDS; fold++) {
                     for (int sources = 1; sources <= VectorFolds.SOURCES; sources++) {
-                        if (Vectors.exists(Codes.kernel(type, fold), sources)) {
-                            call(heap, Codes.kernel(type, fold), sources, array, 0, 0);
+                        for (int kernel : new int[] {Codes.kernel(type, fold), Codes.kernel(twin, fold)}) {
+                            if (Vectors.exists(kernel, sources)) {
+                                call(heap, kernel, sources, array, 0, 0, round);
+                            }
                         }
                     }
                 }
             }
         }
 
-        /** With {@code outAt} 0 the destination is the first source, at the same place. */
-        private void call(boolean heap, int kernel, int sources, Object array, int outAt, int count) {
-            // Averages over powers of two and over other numbers are different kernels.
-            long aux = Codes.fold(kernel) == Codes.AVG ? (divisor++ & 1) | 2 : 0;
+        /** On zeros, the {@code number}-th time. With {@code outAt} 0 the destination is the first source, at the same place. */
+        private void call(boolean heap, int kernel, int sources, Object array, int outAt, int count, int number) {
+            long aux = aux(kernel, number);
             if (heap) {
                 Vectors.reduceHeap(kernel, array, outAt, array, 0, code, 0, sources - 1, 0, count, aux, 0);
             } else {
                 Vectors.reduce(kernel, code, 0, sources, 0, dst, count, aux, 0);
             }
+        }
+
+        /** On whatever numbers there are: infinities, subnormals, what is not a number. */
+        private void callOddly(boolean heap, int kernel, int sources, Object array, int count) {
+            int place = oddCalls++ % ODD_PLACES;
+            long offset = (long) place << Codes.shift(Codes.type(kernel));
+            long aux = aux(kernel, place);
+            if (heap) {
+                Object own = oddArray(Codes.type(kernel));
+                int outAt = place & ~2;
+                int scaled = place % 2 - 1;
+                Vectors.reduceHeap(kernel, array, outAt, own, place, odd, 0, sources - 1, offset, count, aux, scaled);
+            } else {
+                int scaled = place % (sources + 1) - 1;
+                Vectors.reduce(kernel, odd, 0, sources, offset, dst, count, aux, scaled);
+            }
+        }
+
+        /** Averages over powers of two and over other numbers are different kernels. */
+        private static long aux(int kernel, int number) {
+            return Codes.fold(kernel) == Codes.AVG ? number % 2 | 2 : 0;
+        }
+
+        private Object oddArray(int type) {
+            Object array = oddArrays[type];
+            if (array == null) {
+                int length = ODD_BYTES >> Codes.shift(type);
+                array = newArray(type, length);
+                // The sum of one source.
+                int sum = Codes.kernel(type, Codes.SUM);
+                Scalars.reduce(sum, null, 0, array, 0, odd, VectorFolds.SOURCES - 1, 1, 0, 0, length, 0, -1);
+                oddArrays[type] = array;
+            }
+            return array;
         }
 
         private static Object newArray(int type, int length) {

@@ -8,6 +8,7 @@ import dev.tutti.DataType;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Order;
@@ -16,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Runs first: it is about a JVM in which no kernel has been used yet. */
+/** Runs first: in a JVM that has been busy with other things for minutes, code of kernels may have been unloaded. */
 @Order(1)
 @Timeout(60)
 class WarmupTest {
@@ -86,6 +87,39 @@ class WarmupTest {
             }
             // A deoptimisation in between rebuilds a few vectors; a kernel that boxes makes megabytes of them.
             assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(20_000);
+        }
+    }
+
+    /** Code that is thrown away when it meets what training has not shown it leaves vectors on the heap, megabytes of them. */
+    @ParameterizedTest
+    @EnumSource(names = {"UINT8", "INT32", "FLOAT32", "BFLOAT16", "FLOAT8E4M3", "FLOAT8E5M2"})
+    void shouldStayCompiledWhenTrainedAndUsedOnAnything(DataType type) throws InterruptedException {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        Random random = new Random(seed);
+        try (Arena arena = Arena.ofConfined()) {
+            for (Fold fold : new Fold[] {Fold.SUM, Fold.MIN, Fold.AVG, Fold.MUL_SUM}) {
+                int kernel = Kernels.id(type, fold);
+                train(3, kernel);
+                if (!Vectors.exists(kernel, 3)) {
+                    continue;
+                }
+                Sources sources = new Sources(type, 4, arena, random);
+                long[] aux = new long[300];
+                Arrays.setAll(aux, i -> Sources.aux(type, fold, i % 2 + 3, random));
+                use(kernel, sources, aux, 1);
+                long before = threads.getCurrentThreadAllocatedBytes();
+                use(kernel, sources, aux, aux.length);
+                assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+                        .as("%s %s seed %d", type, fold, seed)
+                        .isLessThan(20_000);
+            }
+        }
+    }
+
+    private static void use(int kernel, Sources sources, long[] aux, int times) {
+        for (int i = 0; i < times; i++) {
+            int count = 1000 + i % 31;
+            Kernels.reduce(kernel, sources.addresses, 0, 3, 0, sources.addresses[3], count, aux[i], i % 4 - 1);
         }
     }
 
