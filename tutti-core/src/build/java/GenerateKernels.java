@@ -438,6 +438,10 @@ public final class GenerateKernels {
             return ordinal() >= ORDERED_FLOAT16.ordinal();
         }
 
+        boolean isBfloat16() {
+            return name.equals("Bfloat16");
+        }
+
         boolean isSmallFloat() {
             return ordinal() >= FLOAT16.ordinal();
         }
@@ -513,20 +517,22 @@ public final class GenerateKernels {
             return single ? new int[] {1, 2, 3, 4, 5, 6, 7, 8} : new int[] {2, 3, 4, 5, 6, 7, 8};
         }
 
+        /** Without calls of our own: C2 has had enough of a method's inlining by the time it comes to its scalar loop. */
         String decodeScalar(String bits) {
             return switch (this) {
                 case FLOAT16, ORDERED_FLOAT16 -> "Float.float16ToFloat(" + bits + ")";
-                case BFLOAT16, ORDERED_BFLOAT16 -> "SmallFloats.bfloat16ToFloat(" + bits + ")";
+                case BFLOAT16, ORDERED_BFLOAT16 -> "Float.intBitsToFloat(" + bits + " << 16)";
                 case E4M3, ORDERED_E4M3 -> "SmallFloats.e4m3ToFloat(" + bits + ")";
                 case E5M2, ORDERED_E5M2 -> "SmallFloats.e5m2ToFloat(" + bits + ")";
                 default -> bits;
             };
         }
 
+        /** Of {@code bits} for bfloat16, as {@link #encode} does it, and else of {@code value}. */
         String encodeScalar(String value) {
             return switch (this) {
                 case FLOAT16, ORDERED_FLOAT16 -> "Float.floatToFloat16(" + value + ")";
-                case BFLOAT16, ORDERED_BFLOAT16 -> "SmallFloats.floatToBfloat16(" + value + ")";
+                case BFLOAT16, ORDERED_BFLOAT16 -> "(short) ((bits | bits >>> 16 & 1) + 0x7FFF >>> 16)";
                 case E4M3, ORDERED_E4M3 -> "SmallFloats.floatToE4m3(" + value + ")";
                 case E5M2, ORDERED_E5M2 -> "SmallFloats.floatToE5m2(" + value + ")";
                 default -> value;
@@ -570,14 +576,14 @@ public final class GenerateKernels {
         /** Statements that make int vector {@code r} of the accumulators {@code a0, a1 ...}; {@code p} is a prefix. */
         String encode(String a, String r, String p, boolean mayMakeNaN) {
             if (this == BFLOAT16) {
-                // No test for NaN: one that comes from bfloat16 sources has 16 zeros at its end, whatever the fold, and
-                // so rounding does not carry out of its mantissa.
+                // The last bit that is kept makes more of a tie, so that adding 0x7FFF carries. No test for NaN: one
+                // that comes from bfloat16 sources has 16 zeros at its end, whatever the fold, and does not carry.
                 return """
                         IntVector P0 = A0.reinterpretAsInts();
                         IntVector P1 = A1.reinterpretAsInts();
-                        P0 = P0.lanewise(VectorOperators.LSHR, 16).and(1).add(0x7FFF).add(P0)
+                        P0 = P0.lanewise(VectorOperators.LSHR, 16).and(1).or(P0).add(0x7FFF)
                                 .lanewise(VectorOperators.LSHR, 16);
-                        P1 = P1.lanewise(VectorOperators.LSHR, 16).and(1).add(0x7FFF).add(P1).and(0xFFFF0000);
+                        P1 = P1.lanewise(VectorOperators.LSHR, 16).and(1).or(P1).add(0x7FFF).and(0xFFFF0000);
                         R = P0.or(P1);
                         """.replaceAll("\\bA(\\d)", a + "$1")
                         .replaceAll("\\bP(\\d)", p + "$1")
@@ -688,13 +694,20 @@ public final class GenerateKernels {
         return text.toString();
     }
 
+    /**
+     * Vectors are as wide as the machine's for arrays, which seldom begin at a cache line: one access of 64 bytes then touches two
+     * lines, two of 32 bytes three. And for bfloat16, which is bound by arithmetic. Elsewhere they have 256 bits at most: that is as
+     * fast, and leaves less to the scalar loop, which is slow for 8-bit floats.
+     */
     private static String constants(Lane lane, boolean heap) {
-        String text = lane.parts == 0 ? "" : species("SPECIES", lane.isPacked() ? "Integer" : lane.box, lane.loaded());
+        boolean wide = lane.parts != 4 && (heap || lane == Lane.BFLOAT16);
+        String text =
+                lane.parts == 0 ? "" : species("SPECIES", lane.isPacked() ? "Integer" : lane.box, lane.loaded(), wide);
         if (lane.parts == 4) {
-            text += species("FLOATS", "Float", "FloatVector");
+            text += species("FLOATS", "Float", "FloatVector", wide);
         }
         if (lane.isSmallFloat()) {
-            text += species("STORED", lane.box, vectorOf(lane.storage));
+            text += species("STORED", lane.box, vectorOf(lane.storage), wide);
         }
         text += "private static final int WIDTH = " + (lane.parts == 0 ? "STORED" : "SPECIES") + ".vectorByteSize();\n";
         text += "private static final int ELEMENTS = WIDTH / " + lane.bytes + ";\n\n";
@@ -704,11 +717,15 @@ public final class GenerateKernels {
         return text;
     }
 
-    private static String species(String name, String element, String vector) {
+    private static String species(String name, String element, String vector, boolean wide) {
         return """
-                private static final VectorSpecies<ELEMENT> NAME = VectorFolds.species(
-                        VECTOR.SPECIES_256, VECTOR.SPECIES_PREFERRED);
-                """.replace("ELEMENT", element).replace("NAME", name).replace("VECTOR", vector);
+                private static final VectorSpecies<ELEMENT> NAME = SPECIES;
+                """.replace(
+                        "SPECIES",
+                        wide ? "VECTOR.SPECIES_PREFERRED" : "VectorFolds.atMost256(VECTOR.SPECIES_PREFERRED)")
+                .replace("ELEMENT", element)
+                .replace("NAME", name)
+                .replace("VECTOR", vector);
     }
 
     private static String extras(VectorFold fold, String aux, String scaled) {
@@ -897,8 +914,11 @@ public final class GenerateKernels {
             text.append("for (int k = " + (heap ? 0 : 1) + "; k < n; k++) {\n"
                     + indent(scalarStep(lane, fold, 1, x, factor(lane, fold, 1, n, heap))) + "}\n");
         }
-        String result = lane.encodeScalar(
-                fold == VectorFold.AVG ? "a / divisor" : fold == VectorFold.SCALED_SUM ? "a * divisor" : "a");
+        String result = fold == VectorFold.AVG ? "a / divisor" : fold == VectorFold.SCALED_SUM ? "a * divisor" : "a";
+        if (lane.isBfloat16()) {
+            text.append("int bits = Float.floatToRawIntBits(" + result + ");\n");
+        }
+        result = lane.encodeScalar(result);
         return text
                 + (heap
                         ? "out[outAt + i] = " + result + ";\n"

@@ -8,6 +8,7 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /** What the generated vector kernels share. A fold's number is the first of its eight slots, one per source count. */
@@ -29,25 +30,26 @@ final class VectorFolds {
 
     private VectorFolds() {}
 
-    /**
-     * 256 bits where the machine has more: folding is bound by loads and stores, and 512-bit ones that straddle cache
-     * lines cost more than they bring (Zen 4: 25 against 36 GB/s).
-     */
-    static <E> VectorSpecies<E> species(VectorSpecies<E> bits256, VectorSpecies<E> preferred) {
-        return preferred.vectorBitSize() > 256 ? bits256 : preferred;
+    static <E> VectorSpecies<E> atMost256(VectorSpecies<E> species) {
+        return species.vectorBitSize() > 256 ? species.withShape(VectorShape.S_256_BIT) : species;
     }
 
     /** Loads the classes behind all species that kernels use. */
     static void loadAll() {
-        for (VectorSpecies<?> each : List.of(
-                species(ByteVector.SPECIES_256, ByteVector.SPECIES_PREFERRED),
-                species(ShortVector.SPECIES_256, ShortVector.SPECIES_PREFERRED),
-                species(IntVector.SPECIES_256, IntVector.SPECIES_PREFERRED),
-                species(LongVector.SPECIES_256, LongVector.SPECIES_PREFERRED),
-                species(FloatVector.SPECIES_256, FloatVector.SPECIES_PREFERRED),
-                species(DoubleVector.SPECIES_256, DoubleVector.SPECIES_PREFERRED))) {
-            each.broadcast(1).compare(VectorOperators.GT, 0).not();
+        for (VectorSpecies<?> widest : List.of(
+                ByteVector.SPECIES_PREFERRED,
+                ShortVector.SPECIES_PREFERRED,
+                IntVector.SPECIES_PREFERRED,
+                LongVector.SPECIES_PREFERRED,
+                FloatVector.SPECIES_PREFERRED,
+                DoubleVector.SPECIES_PREFERRED)) {
+            load(widest);
+            load(atMost256(widest));
         }
+    }
+
+    private static void load(VectorSpecies<?> species) {
+        species.broadcast(1).compare(VectorOperators.GT, 0).not();
     }
 
     static float canonical(float value) {
