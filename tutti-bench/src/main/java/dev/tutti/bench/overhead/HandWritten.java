@@ -7,6 +7,7 @@ import dev.tutti.reduce.Kernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 
 /**
  * What somebody would write by hand for two ranks of one process, with the protocols that Tutti uses and nothing else: what ranks
@@ -16,6 +17,9 @@ import java.lang.foreign.ValueLayout;
 final class HandWritten {
     private static final int SLOT = 64 << 10;
     private static final int KERNEL = Kernels.id(DataType.FLOAT32, Fold.SUM);
+
+    /** Keeps alive what the addresses point to. */
+    private final MemorySegment[] memory;
 
     private final long ownPackets;
     private final long peerPackets;
@@ -29,6 +33,7 @@ final class HandWritten {
     private int history;
 
     private HandWritten(MemorySegment own, MemorySegment peer, boolean first) {
+        this.memory = new MemorySegment[] {own, peer};
         this.ownCounter = own.address();
         this.peerCounter = peer.address();
         this.ownPackets = own.address() + 4096;
@@ -42,6 +47,11 @@ final class HandWritten {
         MemorySegment a = Arena.ofAuto().allocate(256 << 10, 4096);
         MemorySegment b = Arena.ofAuto().allocate(256 << 10, 4096);
         return new HandWritten[] {new HandWritten(a, b, true), new HandWritten(b, a, false)};
+    }
+
+    /** The end of the benchmark: the memory must not go before. */
+    void end() {
+        Reference.reachabilityFence(memory);
     }
 
     /** Launch number and a digest of all calls so far: what both ranks must agree on. */

@@ -51,6 +51,7 @@ public final class OverheadBench {
                 }
             }
         }
+        hand.end();
         if (comm.rank() == 0) {
             for (int row = 0; row < rows; row++) {
                 print(row < SIZES.length ? "" + SIZES[row] : "barrier", handNanos[row], apiNanos[row]);
