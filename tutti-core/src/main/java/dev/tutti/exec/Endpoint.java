@@ -105,8 +105,8 @@ public final class Endpoint {
         this.board = new Board(fabric, rank, size);
         this.bell = board.bell();
         this.abortAddress = board.abortAddress();
-        this.pace = new Pace(fabric.isOversubscribed());
         this.neighbours = Neighbours.of(this);
+        this.pace = new Pace(fabric.isOversubscribed(), neighbours);
         this.stall = new Stall(this, warnNanos);
         this.peerBuffers = new PeerBuffers(this);
         this.distance = new Distance(this);

@@ -1,6 +1,5 @@
 package dev.tutti.exec;
 
-import dev.tutti.posix.Cores;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -13,7 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * tells: if it comes back at once, nobody else wanted it, and there is no need to ask again soon. If it comes back a little later, it
  * is shared with somebody who gives it away as well, most likely the rank that is waited for: then it is given away at every
  * turn, from the first one of the next wait on; and as there is a core for each and the system leaves two together that have just run
- * together, one of them soon moves to another core. If it comes back after a whole time slice, somebody had it who waits for nothing; being
+ * together, one of them soon moves to another core, one without a rank if there is such. If it comes back after a whole time slice, somebody had it who waits for nothing; being
  * polite to those only loses time.
  *
  * <p><b>With more ranks than cores</b> what is waited for mostly needs the core: it is given away at every turn, unless all that is waited
@@ -62,6 +61,7 @@ public final class Pace {
 
     private static final long GIVE_NANOS = 200_000;
 
+    private final Neighbours neighbours;
     private final int turns;
     private final boolean shared;
     private final long sleepAfterNanos;
@@ -83,7 +83,8 @@ public final class Pace {
     private long keptSince;
     private long givenUntil;
 
-    Pace(boolean oversubscribed) {
+    Pace(boolean oversubscribed, Neighbours neighbours) {
+        this.neighbours = neighbours;
         this.turns = oversubscribed ? TURNS_ON_SHARED_CORES : TURNS;
         this.shared = oversubscribed;
         this.sleepAfterNanos = oversubscribed ? SLEEP_ON_SHARED_CORES_AFTER_NANOS : SLEEP_AFTER_NANOS;
@@ -160,8 +161,10 @@ public final class Pace {
         if (others && !crowded) {
             leaveAt = now + ThreadLocalRandom.current().nextLong(STAY_NANOS, 4 * STAY_NANOS);
         } else if (others && now - leaveAt > 0) {
-            Cores.leave();
+            neighbours.leave();
             others = false;
+        } else if (!others) {
+            neighbours.say();
         }
         crowded = others;
         aloneUntil = now + ALONE_NANOS;

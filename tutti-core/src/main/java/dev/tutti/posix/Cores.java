@@ -3,6 +3,7 @@ package dev.tutti.posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.BitSet;
 
 /**
  * Which cores a thread may run on.
@@ -26,9 +27,10 @@ public final class Cores {
      * Moves the calling thread to another of the cores that it may use, once: the system may move it back. Does nothing where there is no other, or
      * no such call.
      *
+     * @param full cores to move to only if there are no others: the system takes any, not one that is free
      * @return whether the thread was moved
      */
-    public static boolean leave() {
+    public static boolean leave(BitSet full) {
         if (Libc.UNAVAILABILITY_CAUSE != null) {
             return false;
         }
@@ -41,11 +43,21 @@ public final class Cores {
         }
         MemorySegment others = all.asSlice(MASK_BYTES);
         MemorySegment.copy(all, 0, others, 0, bytes);
-        long at = (long) own / Byte.SIZE;
-        others.set(ValueLayout.JAVA_BYTE, at, (byte) (others.get(ValueLayout.JAVA_BYTE, at) & ~(1 << own % Byte.SIZE)));
-        // No others: the call refuses an empty set.
+        clear(others, own);
+        full.stream().filter(core -> core < bytes * Byte.SIZE).forEach(core -> clear(others, core));
+        // The call refuses an empty set.
         boolean left = Libc.call(scratch, SET_AFFINITY, 0, bytes, others.address()) == 0;
+        if (!left) {
+            MemorySegment.copy(all, 0, others, 0, bytes);
+            clear(others, own);
+            left = Libc.call(scratch, SET_AFFINITY, 0, bytes, others.address()) == 0;
+        }
         return left && Libc.call(scratch, SET_AFFINITY, 0, bytes, all.address()) == 0;
+    }
+
+    private static void clear(MemorySegment mask, int core) {
+        long at = (long) core / Byte.SIZE;
+        mask.set(ValueLayout.JAVA_BYTE, at, (byte) (mask.get(ValueLayout.JAVA_BYTE, at) & ~(1 << core % Byte.SIZE)));
     }
 
     /** The core that the calling thread is on, or -1. */

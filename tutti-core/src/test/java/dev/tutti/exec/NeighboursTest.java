@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,7 +29,7 @@ class NeighboursTest {
                 LongStream.range(0, 4).map(rank -> words.address() + 64 * rank).toArray();
         for (int rank = 0; rank < 4; rank++) {
             int own = rank;
-            ranks[rank] = new Neighbours(rank, places, 2, 0, () -> cores[own], () -> {
+            ranks[rank] = new Neighbours(rank, places, 2, 0, () -> cores[own], full -> {
                 moves[own]++;
                 cores[own] = canMove ? 1 - cores[own] : cores[own];
                 return canMove;
@@ -91,6 +94,21 @@ class NeighboursTest {
         lookOn(0, 10 * MILLI);
         assertThat(cores).containsExactly(1, 1, 0, 0);
         assertThat(moves).containsExactly(0, 0, 1, 1);
+    }
+
+    @Test
+    void shouldSayWhichCoresHaveTheirShareWhenOneLeaves() {
+        List<BitSet> said = new ArrayList<>();
+        int[] own = {0, 2, 5, 5};
+        long[] places =
+                LongStream.range(0, 4).map(rank -> words.address() + 64 * rank).toArray();
+        for (int rank = 0; rank < 4; rank++) {
+            int core = own[rank];
+            new Neighbours(rank, places, 8, 0, () -> core, full -> said.add(full)).say();
+        }
+        new Neighbours(3, places, 8, 0, () -> 5, full -> said.add(full)).leave();
+        new Neighbours(3, places, 2, 0, () -> 5, full -> said.add(full)).leave();
+        assertThat(said).containsExactly(BitSet.valueOf(new long[] {0b100101}), BitSet.valueOf(new long[] {0b100000}));
     }
 
     @Test

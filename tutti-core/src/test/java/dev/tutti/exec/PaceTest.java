@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(20)
 class PaceTest {
     private static final long MICRO = 1_000;
-    private final Pace pace = new Pace(true);
+    private final Pace pace = new Pace(true, new Neighbours(0, new long[1], 1, 0, () -> 0, full -> false));
     private final long start = System.nanoTime() + 1_000_000;
 
     @Test

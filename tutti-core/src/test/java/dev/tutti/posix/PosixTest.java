@@ -9,6 +9,7 @@ import dev.tutti.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.BitSet;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -55,12 +56,29 @@ class PosixTest {
         for (int i = 0; i < 100; i++) {
             int before = Cores.current();
             assertTrue(before >= 0);
-            boolean left = Cores.leave();
+            boolean left = Cores.leave(new BitSet());
             // The system may have moved the thread in between, and may move it back, but not every time.
             moved += left && Cores.current() != before ? 1 : 0;
             assertEquals(Runtime.getRuntime().availableProcessors() > 1, left);
         }
         assertEquals(Runtime.getRuntime().availableProcessors() > 1, moved > 0);
+    }
+
+    @Test
+    void shouldMoveToTheCoreThatNobodyOccupies() {
+        int back = 0;
+        for (int i = 0; i < 100; i++) {
+            int free = Cores.current();
+            BitSet occupied = new BitSet();
+            occupied.set(0, 4096);
+            occupied.clear(free);
+            // All are occupied but its own: it takes any other.
+            Cores.leave(occupied);
+            int away = Cores.current();
+            Cores.leave(occupied);
+            back += away != free && Cores.current() == free ? 1 : 0;
+        }
+        assertEquals(Runtime.getRuntime().availableProcessors() > 1, back > 0);
     }
 
     @Test
