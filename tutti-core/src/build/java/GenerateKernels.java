@@ -695,19 +695,16 @@ public final class GenerateKernels {
     }
 
     /**
-     * Vectors are as wide as the machine's for arrays, which seldom begin at a cache line: one access of 64 bytes then touches two
-     * lines, two of 32 bytes three. And for bfloat16, which is bound by arithmetic. Elsewhere they have 256 bits at most: that is as
-     * fast, and leaves less to the scalar loop, which is slow for 8-bit floats.
+     * Vectors are as wide as the machine's, all of them. 256 bits are as fast for plain types on native memory, but kernels of two widths in one JVM spoil
+     * each other's code: C2 then fails to see through what they share, and they allocate.
      */
     private static String constants(Lane lane, boolean heap) {
-        boolean wide = lane.parts != 4 && (heap || lane == Lane.BFLOAT16);
-        String text =
-                lane.parts == 0 ? "" : species("SPECIES", lane.isPacked() ? "Integer" : lane.box, lane.loaded(), wide);
+        String text = lane.parts == 0 ? "" : species("SPECIES", lane.isPacked() ? "Integer" : lane.box, lane.loaded());
         if (lane.parts == 4) {
-            text += species("FLOATS", "Float", "FloatVector", wide);
+            text += species("FLOATS", "Float", "FloatVector");
         }
         if (lane.isSmallFloat()) {
-            text += species("STORED", lane.box, vectorOf(lane.storage), wide);
+            text += species("STORED", lane.box, vectorOf(lane.storage));
         }
         text += "private static final int WIDTH = " + (lane.parts == 0 ? "STORED" : "SPECIES") + ".vectorByteSize();\n";
         text += "private static final int ELEMENTS = WIDTH / " + lane.bytes + ";\n\n";
@@ -717,15 +714,10 @@ public final class GenerateKernels {
         return text;
     }
 
-    private static String species(String name, String element, String vector, boolean wide) {
+    private static String species(String name, String element, String vector) {
         return """
-                private static final VectorSpecies<ELEMENT> NAME = SPECIES;
-                """.replace(
-                        "SPECIES",
-                        wide ? "VECTOR.SPECIES_PREFERRED" : "VectorFolds.atMost256(VECTOR.SPECIES_PREFERRED)")
-                .replace("ELEMENT", element)
-                .replace("NAME", name)
-                .replace("VECTOR", vector);
+                private static final VectorSpecies<ELEMENT> NAME = VECTOR.SPECIES_PREFERRED;
+                """.replace("ELEMENT", element).replace("NAME", name).replace("VECTOR", vector);
     }
 
     private static String extras(VectorFold fold, String aux, String scaled) {

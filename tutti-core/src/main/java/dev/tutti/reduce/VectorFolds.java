@@ -8,7 +8,6 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
-import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /** What the generated vector kernels share. A fold's number is the first of its eight slots, one per source count. */
@@ -30,26 +29,17 @@ final class VectorFolds {
 
     private VectorFolds() {}
 
-    static <E> VectorSpecies<E> atMost256(VectorSpecies<E> species) {
-        return species.vectorBitSize() > 256 ? species.withShape(VectorShape.S_256_BIT) : species;
-    }
-
     /** Loads the classes behind all species that kernels use. */
     static void loadAll() {
-        for (VectorSpecies<?> widest : List.of(
+        for (VectorSpecies<?> species : List.of(
                 ByteVector.SPECIES_PREFERRED,
                 ShortVector.SPECIES_PREFERRED,
                 IntVector.SPECIES_PREFERRED,
                 LongVector.SPECIES_PREFERRED,
                 FloatVector.SPECIES_PREFERRED,
                 DoubleVector.SPECIES_PREFERRED)) {
-            load(widest);
-            load(atMost256(widest));
+            species.broadcast(1).compare(VectorOperators.GT, 0).not();
         }
-    }
-
-    private static void load(VectorSpecies<?> species) {
-        species.broadcast(1).compare(VectorOperators.GT, 0).not();
     }
 
     static float canonical(float value) {
