@@ -19,9 +19,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Runs first: in a JVM that has been busy with other things for minutes, code of kernels may have been unloaded. */
 @Order(1)
-@Timeout(60)
+@Timeout(180)
 class WarmupTest {
-    private static final Duration LONG = Duration.ofSeconds(50);
+    private static final Duration LONG = Duration.ofSeconds(150);
     private static final int COUNT = 4099;
 
     private final long seed = Long.getLong("tutti.seed", System.nanoTime());
