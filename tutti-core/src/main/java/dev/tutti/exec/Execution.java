@@ -102,14 +102,20 @@ public final class Execution {
         if (!endpoint.mayWrite(program)) {
             awaitPeers(program);
         }
-        endpoint.distance.show();
+        if (shape.counts) {
+            endpoint.distance.show();
+        }
         long[] bound = program.bind(endpoint, call.againInput, call.againOutput)[0];
         if (program.template != Templates.NONE) {
             Templates.run(program.template, bound, endpoint);
         } else {
             Interpreter.run(bound, endpoint);
         }
-        finish(program);
+        if (shape.counts) {
+            finish(program);
+        } else {
+            endpoint.finishLaunch(program);
+        }
         requireAgreement(shape);
     }
 
