@@ -59,8 +59,19 @@ final class Places {
         }
     }
 
-    /** As {@link #copy}, past the caches where that can be done. */
+    /**
+     * As {@link #copy}, past the caches where that can be done. To an address by way of a tile, which stays in the first-level cache; to a
+     * place, which only long calls do, directly, for which it needs objects.
+     */
     static void stream(long from, long to, long bytes, Endpoint endpoint) {
+        if (to >= 0) {
+            for (long done = 0; done < bytes; done += TILE_BYTES) {
+                long length = Math.min(TILE_BYTES, bytes - done);
+                copy(from + done, endpoint.tileAddress, length, endpoint);
+                Memory.stream(endpoint.tileAddress, to + done, length);
+            }
+            return;
+        }
         MemorySegment source = memory(from, bytes, endpoint);
         MemorySegment destination = memory(to, bytes, endpoint);
         if (source == null || destination == null || source.equals(destination) || !StreamingCopy.isAvailable()) {
