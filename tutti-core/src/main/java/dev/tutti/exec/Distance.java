@@ -73,7 +73,7 @@ final class Distance {
         if (due) {
             // One that was interrupted does not count.
             said = found && foundBefore;
-            Memory.fill(endpoint.packets(endpoint.rank, parity()), blockBytes(), (byte) 0);
+            touch(endpoint.packets(endpoint.rank, parity()));
             Memory.putLong(endpoint.outbound(peer, 0) + word(), said ? 1 : 0);
         }
     }
@@ -86,7 +86,7 @@ final class Distance {
             long tile = endpoint.tileAddress;
             // Nothing but the way between the caches is to be timed: not the own tile's lines, nor what translates
             // addresses.
-            Memory.fill(tile, blockBytes(), (byte) 0);
+            touch(tile);
             Memory.copy(block, tile, LINE_BYTES);
             long start = clock.getAsLong();
             Memory.copy(block + LINE_BYTES, tile, blockBytes() - LINE_BYTES);
@@ -109,6 +109,13 @@ final class Distance {
         boolean before = far;
         far = said || Memory.getLong(endpoint.inbound(peer, 0) + word()) != 0;
         return far != before;
+    }
+
+    /** Takes every line of a block into the nearest cache, to write it. */
+    private void touch(long block) {
+        for (long at = 0; at < blockBytes(); at += LINE_BYTES) {
+            Memory.putLong(block + at, 0);
+        }
     }
 
     private long blockBytes() {

@@ -8,11 +8,11 @@ import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 
 /**
- * Who shares a core with this rank. Every rank says on which core it last waited; that may be
- * out of date by a fraction of a millisecond, which costs time and nothing else. It is good for two things.
+ * Who shares a core with this rank. Every rank says on which core it last waited; that may be out of date by a fraction of a
+ * millisecond, which costs time and nothing else. It is good for two things.
  *
- * <p><b>Whether to give the core away</b>, where there are more ranks than cores. It helps if somebody that has still to come runs here. If all of those run elsewhere, it
- * is two changes of process for nothing: whoever else is here waits for the same.
+ * <p><b>Whether to give the core away</b>, where there are more ranks than cores. It helps if somebody that has still to come runs
+ * here. If all of those run elsewhere, it is two changes of process for nothing: whoever else is here waits for the same.
  *
  * <p><b>Where to be.</b> Everybody waits for the ranks of the fullest core, and the system is slow to even cores out. Those beyond
  * a core's share, counted by rank, leave it for one that has fewer. With a core for each, {@link Pace} notices who shares one.
