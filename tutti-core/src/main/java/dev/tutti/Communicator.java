@@ -25,7 +25,8 @@ import java.util.Optional;
  * rank, now or at its next call; nobody gets garbage and nobody hangs.
  *
  * <p><b>Failure.</b> A timeout, a mismatch, a failed peer, an interrupt or a user's function that throws aborts the
- * communicator on all ranks. From then on every call throws the first cause, and only {@link #close} works.
+ * communicator on all ranks. From then on every call throws the first cause, and only {@link #close} works. The exception knows the
+ * ranks, the operation and the communicator that it is about ({@link TuttiException#ranks}).
  *
  * <p><b>Same bits.</b> All ranks get the same bits, and the same plan gives the same bits on every run.
  *
@@ -87,8 +88,8 @@ public final class Communicator extends Messages implements AutoCloseable {
     }
 
     /** Aborts the communicator because ranks disagree, and gives what to throw. */
-    TuttiException mismatch(String text) {
-        member.endpoint().board().abort(Board.Reason.MISMATCH, text, null);
+    TuttiException mismatch(String text, String operation, int... ranks) {
+        member.endpoint().board().abort(Board.Reason.MISMATCH, text, null, operation, Board.only(ranks));
         return member.endpoint().stall().failure();
     }
 

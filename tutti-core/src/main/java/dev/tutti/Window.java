@@ -122,9 +122,13 @@ public final class Window implements AutoCloseable {
     private static void requireOneType(Communicator communicator, long[] all) {
         for (int peer = 0; peer < communicator.size(); peer++) {
             if (all[FACTS * peer + 3] != all[3]) {
-                throw communicator.mismatch("ranks disagree at a window on '" + communicator.name() + "': rank 0 has "
-                        + DataType.values()[(int) all[3]] + ", rank " + peer + " has "
-                        + DataType.values()[(int) all[FACTS * peer + 3]] + "; all ranks must pass the same type");
+                throw communicator.mismatch(
+                        "ranks disagree at a window on '" + communicator.name() + "': rank 0 has "
+                                + DataType.values()[(int) all[3]] + ", rank " + peer + " has "
+                                + DataType.values()[(int) all[FACTS * peer + 3]]
+                                + "; all ranks must pass the same type",
+                        "a window",
+                        peer);
             }
         }
     }

@@ -17,11 +17,11 @@ final class Works {
     static void rethrow(@Nullable Throwable error) {
         switch (error) {
             case null -> {}
-            case MismatchException e -> throw new MismatchException(text(e), e);
-            case CollectiveTimeoutException e -> throw new CollectiveTimeoutException(text(e), e);
-            case PeerFailedException e -> throw new PeerFailedException(text(e), e);
-            case AbortedException e -> throw new AbortedException(text(e), e);
-            case TuttiException e -> throw new TuttiException(e.category(), text(e), e);
+            case MismatchException e -> throw new MismatchException(text(e), e, e.facts());
+            case CollectiveTimeoutException e -> throw new CollectiveTimeoutException(text(e), e, e.facts());
+            case PeerFailedException e -> throw new PeerFailedException(text(e), e, e.facts());
+            case AbortedException e -> throw new AbortedException(text(e), e, e.facts());
+            case TuttiException e -> throw new TuttiException(e.category(), text(e), e, e.facts());
             case Error e -> throw e;
             case RuntimeException e -> throw e;
             default -> throw new AbortedException("operation failed: " + error, error);

@@ -262,7 +262,12 @@ public final class World implements AutoCloseable {
                     .member
                     .endpoint()
                     .board()
-                    .abort(Board.Reason.PEER_FAILED, "rank " + rank + alias + " failed: " + cause, cause);
+                    .abort(
+                            Board.Reason.PEER_FAILED,
+                            "rank " + rank + alias + " failed: " + cause,
+                            cause,
+                            null,
+                            Board.only(rank));
         }
     }
 

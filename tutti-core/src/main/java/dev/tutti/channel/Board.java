@@ -1,5 +1,6 @@
 package dev.tutti.channel;
 
+import dev.tutti.TuttiException;
 import dev.tutti.memory.Memory;
 import dev.tutti.spi.Fabric;
 import dev.tutti.spi.RegionLayout;
@@ -7,6 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +32,10 @@ public final class Board {
     public static final int HISTORY = RegionLayout.HISTORY_ENTRIES;
 
     private static final long CLOSED = 1;
+    private static final int CAUSE_HEADER = 24;
+    private static final int LONGEST_OPERATION = 512;
+    private static final int MOST_RANK_WORDS = 128;
+    private static final BitSet NOBODY = new BitSet();
 
     private final Fabric fabric;
     private final int rank;
@@ -123,6 +131,16 @@ public final class Board {
      * cause; every caller then spreads that decision, so a winner that dies right after does not leave others unaware.
      */
     public void abort(Reason reason, String text, @Nullable Throwable cause) {
+        abort(reason, text, cause, null, NOBODY);
+    }
+
+    /**
+     * The same, with facts for programs.
+     *
+     * @param operation the operation that it happened in, as texts call it, or null
+     * @param ranks whom it is about
+     */
+    public void abort(Reason reason, String text, @Nullable Throwable cause, @Nullable String operation, BitSet ranks) {
         long master = fabric.region(0) + RegionLayout.MASTER;
         // Threads of one rank share the place of the text, and a late one must not write over what was decided.
         synchronized (this) {
@@ -133,7 +151,7 @@ public final class Board {
                 if (cause != null) {
                     fabric.keepCause(rank, cause);
                 }
-                writeCause(text);
+                writeCause(text, operation == null ? "" : operation, ranks);
                 Memory.compareAndSetLong(master, 0, ((long) reason.ordinal() << 32) | rank);
             }
             spreadAbort();
@@ -160,7 +178,8 @@ public final class Board {
         // It can no longer say so itself; and first, so that whoever finds the abort need not wait for it to leave.
         publishLeft(ended);
         if (!isClosed(ended)) {
-            abort(Reason.PEER_FAILED, text, null);
+            Memory.putLongRelease(fabric.region(ended) + RegionLayout.FAILED, 1);
+            abort(Reason.PEER_FAILED, text, null, null, only(ended));
         }
     }
 
@@ -179,10 +198,44 @@ public final class Board {
     }
 
     public String abortText() {
-        long text = fabric.region(abortRank()) + RegionLayout.CAUSE;
-        int length = (int) Memory.getLongAcquire(text);
-        byte[] bytes = new byte[length];
-        MemorySegment.copy(Memory.ALL, ValueLayout.JAVA_BYTE, text + 8, bytes, 0, length);
+        long at = cause();
+        return string(at + CAUSE_HEADER + bytesOfRanks(at) + bytesOfOperation(at), Memory.getLongAcquire(at));
+    }
+
+    /** What programs are told of the abort: after failures, also of those that were noticed later. */
+    public TuttiException.Facts abortFacts(String communicator) {
+        long at = cause();
+        String operation = string(at + CAUSE_HEADER + bytesOfRanks(at), bytesOfOperation(at));
+        List<Integer> ranks = new ArrayList<>();
+        for (int each = 0; each < size; each++) {
+            boolean told = each < Byte.SIZE * bytesOfRanks(at)
+                    && (Memory.getLong(at + CAUSE_HEADER + each / Long.SIZE * Long.BYTES) >>> each & 1) != 0;
+            if (told || (abortReason() == Reason.PEER_FAILED && hasFailed(each))) {
+                ranks.add(each);
+            }
+        }
+        return new TuttiException.Facts(communicator, operation.isEmpty() ? null : operation, ranks);
+    }
+
+    private boolean hasFailed(int peer) {
+        return Memory.getLongAcquire(fabric.region(peer) + RegionLayout.FAILED) != 0;
+    }
+
+    private long cause() {
+        return fabric.region(abortRank()) + RegionLayout.CAUSE;
+    }
+
+    private static long bytesOfOperation(long cause) {
+        return Memory.getLong(cause + 8);
+    }
+
+    private static long bytesOfRanks(long cause) {
+        return Memory.getLong(cause + 16);
+    }
+
+    private static String string(long from, long length) {
+        byte[] bytes = new byte[(int) length];
+        MemorySegment.copy(Memory.ALL, ValueLayout.JAVA_BYTE, from, bytes, 0, bytes.length);
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
@@ -190,11 +243,41 @@ public final class Board {
         return fabric.cause(abortRank());
     }
 
-    private void writeCause(String text) {
+    private void writeCause(String text, String operation, BitSet ranks) {
+        long at = own + RegionLayout.CAUSE;
+        long next = at + CAUSE_HEADER;
+        for (int word = 0; word < rankWords(); word++) {
+            long[] bits = ranks.get(word * Long.SIZE, (word + 1) * Long.SIZE).toLongArray();
+            Memory.putLong(next, bits.length == 0 ? 0 : bits[0]);
+            next += Long.BYTES;
+        }
+        long operationBytes = write(operation, next, LONGEST_OPERATION);
+        next += operationBytes;
+        long textBytes = write(text, next, at + RegionLayout.CAUSE_BYTES - next);
+        Memory.putLong(at + 8, operationBytes);
+        Memory.putLong(at + 16, (long) rankWords() * Long.BYTES);
+        Memory.putLongRelease(at, textBytes);
+    }
+
+    /** Of very many ranks only the first are told. */
+    private int rankWords() {
+        return Math.min((size + Long.SIZE - 1) / Long.SIZE, MOST_RANK_WORDS);
+    }
+
+    private static long write(String text, long to, long most) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        int length = Math.min(bytes.length, RegionLayout.CAUSE_BYTES - 8);
-        MemorySegment.copy(bytes, 0, Memory.ALL, ValueLayout.JAVA_BYTE, own + RegionLayout.CAUSE + 8, length);
-        Memory.putLongRelease(own + RegionLayout.CAUSE, length);
+        int length = (int) Math.min(bytes.length, most);
+        MemorySegment.copy(bytes, 0, Memory.ALL, ValueLayout.JAVA_BYTE, to, length);
+        return length;
+    }
+
+    /** A set of these ranks. */
+    public static BitSet only(int... ranks) {
+        BitSet set = new BitSet();
+        for (int each : ranks) {
+            set.set(each);
+        }
+        return set;
     }
 
     private static long entry(long region, long number) {

@@ -71,7 +71,9 @@ public final class Patience {
             board.abort(
                     Board.Reason.ABORTED,
                     "rank " + endpoint.rank + " was interrupted in " + where(),
-                    new InterruptedException("interrupted in " + where()));
+                    new InterruptedException("interrupted in " + where()),
+                    what.get(),
+                    Board.only(endpoint.rank));
             throw endpoint.stall.failure();
         }
         long now = System.nanoTime();
@@ -84,13 +86,17 @@ public final class Patience {
                     Board.Reason.PEER_FAILED,
                     "rank " + peer + " closed '" + endpoint.name + "' before the end of " + what.get()
                             + ", for which rank " + endpoint.rank + " waits",
-                    null);
+                    null,
+                    what.get(),
+                    Board.only(peer));
             throw endpoint.stall.failure();
         } else if (now - armedAt >= timeoutNanos) {
             board.abort(
                     Board.Reason.TIMEOUT,
                     where() + " timed out after " + seconds(timeoutNanos) + " on rank " + endpoint.rank,
-                    null);
+                    null,
+                    what.get(),
+                    Board.only(peer));
             throw endpoint.stall.failure();
         } else if (!warned && now - armedAt >= endpoint.stall.warnNanos()) {
             warned = true;

@@ -29,7 +29,7 @@ public final class Schedule implements Progress.Moving {
 
         @Override
         protected void abandon(String reason, boolean timedOut) {
-            schedule.abort(reason + schedule.position(), timedOut);
+            schedule.giveUp(reason, timedOut);
         }
     }
 
@@ -128,7 +128,9 @@ public final class Schedule implements Progress.Moving {
                     Board.Reason.ABORTED,
                     "operation #" + execution.operation() + " on '" + endpoint.name + "' failed on rank "
                             + endpoint.rank + ": " + thrown,
-                    thrown);
+                    thrown,
+                    "operation #" + execution.operation(),
+                    Board.only(endpoint.rank));
         }
     }
 
@@ -298,24 +300,33 @@ public final class Schedule implements Progress.Moving {
         }
     }
 
-    /** For texts: which call is running and who has come to it; empty if that cannot be told. */
-    private String position() {
+    /** Somebody no longer wants to wait: tells which call is running and who has come to it, if that can be told. */
+    private void giveUp(String reason, boolean timedOut) {
+        String text = gaveUp(reason);
         for (int turn = 0; turn < POSITION_TURNS; turn++) {
             if (gate.tryEnter()) {
                 try {
-                    return closed || running == null ? "" : "; " + endpoint.stall.position();
+                    if (!closed && running != null) {
+                        endpoint.stall.giveUp(text, timedOut);
+                        return;
+                    }
+                    break;
                 } finally {
                     gate.exit();
                 }
             }
             Thread.yield();
         }
-        return "";
+        endpoint.stall.abort(text, timedOut);
+    }
+
+    private String gaveUp(String reason) {
+        return "rank " + endpoint.rank + " gave up on '" + endpoint.name + "': " + reason;
     }
 
     /** Ends everything on this communicator, on all ranks. */
     public void abort(String reason, boolean timedOut) {
-        endpoint.stall.abort("rank " + endpoint.rank + " gave up on '" + endpoint.name + "': " + reason, timedOut);
+        endpoint.stall.abort(gaveUp(reason), timedOut);
     }
 
     /** No more calls. Whatever is still going on is aborted, on all ranks. */

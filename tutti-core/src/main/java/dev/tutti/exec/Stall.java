@@ -12,7 +12,11 @@ import java.lang.System.Logger.Level;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -135,7 +139,9 @@ public final class Stall {
             board.abort(
                     Board.Reason.ABORTED,
                     "rank " + endpoint.rank + " was interrupted in " + what(),
-                    new InterruptedException("interrupted in " + what()));
+                    new InterruptedException("interrupted in " + what()),
+                    what(),
+                    Board.only(endpoint.rank));
             throw failure();
         }
         if (sleepAnnounced) {
@@ -182,7 +188,7 @@ public final class Stall {
         if (now - armedAt >= timeoutNanos) {
             String text = what() + " on '" + endpoint.name + "' timed out after " + seconds(timeoutNanos) + " on rank "
                     + endpoint.rank + ": " + whereEverybodyIs();
-            board.abort(Board.Reason.TIMEOUT, text, null);
+            board.abort(Board.Reason.TIMEOUT, text, null, what(), missing());
             throw failure();
         }
         if (!warned && now - armedAt >= warnNanos) {
@@ -203,17 +209,34 @@ public final class Stall {
     public TuttiException failure() {
         String text = board.abortText();
         Throwable cause = board.abortCause();
+        TuttiException.Facts facts = board.abortFacts(endpoint.name);
         return switch (board.abortReason()) {
-            case MISMATCH -> new MismatchException(text, cause);
-            case TIMEOUT -> new CollectiveTimeoutException(text, cause);
-            case PEER_FAILED -> new PeerFailedException(text, cause);
-            case NONE, ABORTED -> new AbortedException(text, cause);
+            case MISMATCH -> new MismatchException(text, cause, facts);
+            case TIMEOUT -> new CollectiveTimeoutException(text, cause, facts);
+            case PEER_FAILED -> new PeerFailedException(text, cause, facts);
+            case NONE, ABORTED -> new AbortedException(text, cause, facts);
         };
     }
 
     /** Aborts the communicator from outside an operation. */
     void abort(String text, boolean timedOut) {
-        board.abort(timedOut ? Board.Reason.TIMEOUT : Board.Reason.ABORTED, text, null);
+        board.abort(
+                timedOut ? Board.Reason.TIMEOUT : Board.Reason.ABORTED,
+                text,
+                null,
+                null,
+                timedOut ? Board.only() : Board.only(endpoint.rank));
+    }
+
+    /** Aborts the communicator from outside, inside the gate, because nobody wants to wait for this operation any longer. */
+    void giveUp(String text, boolean timedOut) {
+        lookUp();
+        board.abort(
+                timedOut ? Board.Reason.TIMEOUT : Board.Reason.ABORTED,
+                text + "; " + what() + ": " + whereEverybodyIs(),
+                null,
+                what(),
+                timedOut ? missing() : Board.only(endpoint.rank));
     }
 
     /** A signature was not the expected one: says who called what, aborts, and returns what to throw. */
@@ -226,7 +249,9 @@ public final class Stall {
                     Board.Reason.MISMATCH,
                     "ranks disagree at " + what() + " on '" + endpoint.name + "', or more than " + Board.HISTORY
                             + " operations before it; all ranks must make the same calls in the same order",
-                    null);
+                    null,
+                    what(),
+                    new BitSet());
         }
         return failure();
     }
@@ -240,7 +265,9 @@ public final class Stall {
                     "ranks disagree at " + what() + " on '" + endpoint.name + "': rank " + peer + " sends " + theirs
                             + " elements to rank " + endpoint.rank + ", which expects "
                             + java.util.Objects.requireNonNull(endpoint.pairs).received(peer),
-                    null);
+                    null,
+                    what(),
+                    Board.only(peer, endpoint.rank));
         }
         return failure();
     }
@@ -253,7 +280,9 @@ public final class Stall {
                 "the plan of " + what() + " on '" + endpoint.name + "' lets rank " + endpoint.rank + " reach into the "
                         + memory + " of rank " + peer + ", which has none or none that others can reach; "
                         + "take the memory from comm.allocate on every rank",
-                null);
+                null,
+                what(),
+                Board.only(endpoint.rank));
         return failure();
     }
 
@@ -262,7 +291,9 @@ public final class Stall {
         board.abort(
                 Board.Reason.ABORTED,
                 "the reduce function threw on rank " + endpoint.rank + " in " + what() + ": " + thrown,
-                thrown);
+                thrown,
+                what(),
+                Board.only(endpoint.rank));
         return failure();
     }
 
@@ -284,8 +315,7 @@ public final class Stall {
             if (peer != endpoint.rank
                     && board.readOperation(peer, operation, announced)
                     && (announced[0] != meta || announced[1] != count || announced[2] != extra)) {
-                board.abort(Board.Reason.MISMATCH, whoSaidWhat(operation), null);
-                throw failure();
+                throw disagreement(operation);
             }
         }
     }
@@ -299,7 +329,9 @@ public final class Stall {
                         Board.Reason.PEER_FAILED,
                         "rank " + peer + " closed '" + endpoint.name + "' before " + what() + ", which rank "
                                 + endpoint.rank + " is in",
-                        null);
+                        null,
+                        what(),
+                        Board.only(peer));
                 throw failure();
             }
         }
@@ -317,23 +349,31 @@ public final class Stall {
             }
             for (int peer = 0; peer < endpoint.size; peer++) {
                 if (board.readOperation(peer, number, announced) && !java.util.Arrays.equals(announced, own)) {
-                    board.abort(Board.Reason.MISMATCH, whoSaidWhat(number), null);
-                    throw failure();
+                    throw disagreement(number);
                 }
             }
         }
     }
 
-    private String whoSaidWhat(long number) {
+    private TuttiException disagreement(long number) {
+        Map<List<Long>, BitSet> callers = new LinkedHashMap<>();
         StringBuilder text =
                 new StringBuilder("ranks disagree at operation #" + number + " on '" + endpoint.name + "': ");
         String separator = "";
         int registered = 0;
         int announcing = 0;
+        String own = null;
         for (int peer = 0; peer < endpoint.size; peer++) {
             if (board.readOperation(peer, number, announced)) {
-                text.append(separator).append("rank ").append(peer).append(" called ");
-                text.append(describe(announced[0], announced[1], announced[2]));
+                String called = describe(announced[0], announced[1], announced[2]);
+                text.append(separator)
+                        .append("rank ")
+                        .append(peer)
+                        .append(" called ")
+                        .append(called);
+                callers.computeIfAbsent(List.of(announced[0], announced[1], announced[2]), any -> new BitSet())
+                        .set(peer);
+                own = peer == endpoint.rank ? called + " (#" + number + ")" : own;
                 registered += Signature.isRegistered(announced[0]) ? 1 : 0;
                 announcing++;
                 separator = ", ";
@@ -342,14 +382,21 @@ public final class Stall {
         if (registered > 0 && registered < announcing) {
             text.append("; in one call either all ranks pass memory from comm.allocate or none does");
         }
-        return text.append("; all ranks must make the same calls in the same order")
-                .toString();
+        text.append("; all ranks must make the same calls in the same order");
+        board.abort(Board.Reason.MISMATCH, text.toString(), null, own, others(callers.values()));
+        return failure();
     }
 
-    /** For whoever gives up from outside, inside the gate: which operation it is, and who has come to it. */
-    String position() {
-        lookUp();
-        return what() + ": " + whereEverybodyIs();
+    /** All that are not in the largest of these sets, or the first of the largest. */
+    private static BitSet others(Collection<BitSet> sets) {
+        BitSet most = new BitSet();
+        BitSet all = new BitSet();
+        for (BitSet set : sets) {
+            most = set.cardinality() > most.cardinality() ? set : most;
+            all.or(set);
+        }
+        all.andNot(most);
+        return all;
     }
 
     private String whereEverybodyIs() {
@@ -374,6 +421,15 @@ public final class Stall {
         }
         return "arrived: " + String.join(", ", arrived) + "; missing: "
                 + (missing.isEmpty() ? "none, all are inside" : String.join(", ", missing));
+    }
+
+    /** Those who have not come to this operation. */
+    private BitSet missing() {
+        BitSet missing = new BitSet();
+        for (int peer = 0; peer < endpoint.size; peer++) {
+            missing.set(peer, board.position(peer) < operation);
+        }
+        return missing;
     }
 
     private String what() {

@@ -282,11 +282,18 @@ public final class Postbox implements Progress.Moving {
         board.abort(
                 timedOut ? Board.Reason.TIMEOUT : Board.Reason.ABORTED,
                 "rank " + rank + " gave up a " + message.what() + " on '" + name + "': " + reason,
-                null);
+                null,
+                message.what(),
+                !timedOut ? Board.only(rank) : message.peer() == Message.ANY ? Board.only() : Board.only(message.peer()));
     }
 
     private void breakDown(Throwable thrown) {
-        board.abort(Board.Reason.ABORTED, "messages of rank " + rank + " on '" + name + "' broke: " + thrown, thrown);
+        board.abort(
+                Board.Reason.ABORTED,
+                "messages of rank " + rank + " on '" + name + "' broke: " + thrown,
+                thrown,
+                null,
+                Board.only(rank));
         endAll(endpoint.stall().failure());
     }
 

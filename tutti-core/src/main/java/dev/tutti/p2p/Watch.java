@@ -4,6 +4,7 @@ import dev.tutti.channel.Board;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.Locale;
 
 /**
@@ -77,6 +78,7 @@ final class Watch {
             long limit = overdue.timeoutNanos == 0 ? timeoutNanos : overdue.timeoutNanos;
             abort(
                     Board.Reason.TIMEOUT,
+                    overdue,
                     onThis(overdue) + " timed out after " + seconds(limit) + " on rank " + rank + "; "
                             + whyNot(overdue));
             return true;
@@ -115,6 +117,7 @@ final class Watch {
             String who = peer == Message.ANY ? "all other ranks" : "rank " + peer;
             abort(
                     Board.Reason.PEER_FAILED,
+                    message,
                     who + " closed '" + name + "' before the end of a " + message.what() + ", for which rank " + rank
                             + " waits");
             return true;
@@ -131,8 +134,15 @@ final class Watch {
         return size > 1;
     }
 
-    private void abort(Board.Reason reason, String text) {
-        board.abort(reason, text, null);
+    private void abort(Board.Reason reason, Message about, String text) {
+        BitSet ranks = new BitSet();
+        if (about.peer() != Message.ANY) {
+            ranks.set(about.peer());
+        } else if (reason == Board.Reason.PEER_FAILED) {
+            ranks.set(0, size);
+            ranks.clear(rank);
+        }
+        board.abort(reason, text, null, about.what(), ranks);
     }
 
     private String onThis(Message message) {

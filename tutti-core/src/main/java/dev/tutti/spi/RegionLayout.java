@@ -10,9 +10,10 @@ package dev.tutti.spi;
  *                       +12 the core on which it last waited, + 1   written here, looked at by whoever waits for this rank
  *     128  finished   launches that this rank has finished          written here, read by ranks about to overwrite a slot
  *     256  position   current operation | state | left after abort  written here, read by whoever diagnoses a stall
+ *                       +24 whether its process has failed          written by whoever notices
  *     384  abort      0, or who aborted and why                     written by whoever aborts, polled here
  *     512  master     on rank 0 only: the first abort wins          compare-and-set by whoever aborts
- *     640  cause      length, then UTF-8 text                       written here, read by the others after an abort
+ *     640  cause      lengths; ranks, operation, text               written here, read by the others after an abort
  *    4096  history    the last 128 operations, 32 bytes each        written here, read by whoever diagnoses a stall
  *    8192  inbound    one line pair per (peer, channel):
  *                       +0 count of signals   +16, +24 signature of the even and odd launch
@@ -49,13 +50,15 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int STATE = POSITION + 8;
     /** Offset of the word that says that this rank has left its last operation for good, after an abort. */
     public static final int LEFT = POSITION + 16;
+    /** Offset of the word that says that this rank's process has ended without closing. */
+    public static final int FAILED = POSITION + 24;
     /** Offset of the abort word. */
     public static final int ABORT = 384;
     /** Offset of the word that decides which abort was first. */
     public static final int MASTER = 512;
-    /** Offset of the text of an abort. */
+    /** Offset of what is told of an abort: three lengths, the ranks it is about as bits, the operation and the text in UTF-8. */
     public static final int CAUSE = 640;
-    /** Room for the text and its length. */
+    /** Room for all of it. */
     public static final int CAUSE_BYTES = 4096 - CAUSE;
     /** Offset of the operations done last. */
     public static final int HISTORY = 4096;

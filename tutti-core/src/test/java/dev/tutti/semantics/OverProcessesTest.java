@@ -26,6 +26,7 @@ class OverProcessesTest {
             TimeoutTest.class,
             InterruptTest.class,
             StatesTest.class,
+            FactsTest.class,
             SplitTest.class,
             MessagesTest.class,
             MessagesFailureTest.class);

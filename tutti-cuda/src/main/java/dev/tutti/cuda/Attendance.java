@@ -3,6 +3,7 @@ package dev.tutti.cuda;
 import dev.tutti.AbortedException;
 import dev.tutti.Communicator;
 import dev.tutti.PeerFailedException;
+import dev.tutti.TuttiException;
 import dev.tutti.posix.PosixException;
 import dev.tutti.posix.ProcessFacts;
 import dev.tutti.posix.SharedMemory;
@@ -159,7 +160,10 @@ final class Attendance implements AutoCloseable {
         }
         for (int each = 0; each < who.length; each++) {
             if (each != rank && number(each) < 0) {
-                throw new AbortedException("rank " + each + " gave up at #" + ~number(each), null);
+                throw new AbortedException(
+                        "rank " + each + " gave up at #" + ~number(each),
+                        null,
+                        new TuttiException.Facts(null, null, List.of(each)));
             }
         }
         if (System.nanoTime() - looked > LOOK_NANOS) {
@@ -167,7 +171,10 @@ final class Attendance implements AutoCloseable {
             for (int each = 0; each < who.length; each++) {
                 long pid = shared.processes()[2 * who[each]];
                 if (shared.words() != null && !ProcessFacts.isAlive(pid, shared.processes()[2 * who[each] + 1])) {
-                    throw new PeerFailedException("rank " + each + " (process " + pid + ") has ended", null);
+                    throw new PeerFailedException(
+                            "rank " + each + " (process " + pid + ") has ended",
+                            null,
+                            new TuttiException.Facts(null, null, List.of(each)));
                 }
             }
         }

@@ -3,6 +3,7 @@ package dev.tutti.cuda;
 import dev.tutti.AbortedException;
 import dev.tutti.CollectiveTimeoutException;
 import dev.tutti.MismatchException;
+import dev.tutti.TuttiException;
 import dev.tutti.cuda.driver.Streams;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -200,7 +201,8 @@ final class Messages {
                 RuntimeException late = new CollectiveTimeoutException(
                         "rank " + end.rank + " waited " + Duration.ofNanos(world.timeoutNanos()) + " in " + end.call
                                 + ": rank " + end.call.root + " has not come",
-                        null);
+                        null,
+                        new TuttiException.Facts(null, end.call.toString(), List.of(end.call.root)));
                 world.abort(late);
                 throw late;
             }
@@ -208,8 +210,10 @@ final class Messages {
                 wait(Math.max(1, Math.min(left / 1_000_000, 100)));
             } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
-                RuntimeException cause =
-                        new AbortedException("rank " + end.rank + " was interrupted in " + end.call, interrupted);
+                RuntimeException cause = new AbortedException(
+                        "rank " + end.rank + " was interrupted in " + end.call,
+                        interrupted,
+                        new TuttiException.Facts(null, end.call.toString(), List.of(end.rank)));
                 world.abort(cause);
                 throw cause;
             }

@@ -251,8 +251,10 @@ final class Processes implements Distant {
             world.abort(cause);
             throw cause;
         } catch (CollectiveTimeoutException late) {
-            RuntimeException named =
-                    new CollectiveTimeoutException(named(call, number) + ": " + late.getMessage(), late);
+            RuntimeException named = new CollectiveTimeoutException(
+                    named(call, number) + ": " + late.getMessage(),
+                    late,
+                    new TuttiException.Facts(host.name(), call + " #" + number, late.ranks()));
             world.abort(named);
             throw named;
         } catch (RuntimeException failure) {
@@ -292,13 +294,14 @@ final class Processes implements Distant {
             return new MismatchException(
                     who + "ranks " + others
                             + " have made another call; all ranks must make the same calls in the same order",
-                    null);
+                    null,
+                    new TuttiException.Facts(host.name(), null, others));
         }
         List<Integer> absent = control.missed(Control.Reason.NOT_COME);
         String what = absent.isEmpty()
                 ? "ranks " + control.missed(Control.Reason.NOT_LEFT) + " have not finished their part"
                 : "ranks " + absent + " have not come; see what they do and what is before it in their streams";
-        return new CollectiveTimeoutException(who + what, null);
+        return new CollectiveTimeoutException(who + what, null, new TuttiException.Facts(host.name(), null, absent));
     }
 
     /** Asked when a launch has ended: a launch that gave up has no result. */

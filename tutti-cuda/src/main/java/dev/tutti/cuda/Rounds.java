@@ -3,6 +3,7 @@ package dev.tutti.cuda;
 import dev.tutti.AbortedException;
 import dev.tutti.CollectiveTimeoutException;
 import dev.tutti.MismatchException;
+import dev.tutti.TuttiException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,7 +68,7 @@ final class Rounds implements AutoCloseable {
                 world.requireActive();
                 long left = deadline - System.nanoTime();
                 if (left <= 0) {
-                    RuntimeException late = new CollectiveTimeoutException(missing(round, rank, call), null);
+                    RuntimeException late = late(round, rank, call);
                     world.abort(late);
                     throw late;
                 }
@@ -76,7 +77,9 @@ final class Rounds implements AutoCloseable {
                 } catch (InterruptedException interrupted) {
                     Thread.currentThread().interrupt();
                     RuntimeException cause = new AbortedException(
-                            "rank " + rank + " was interrupted in " + call + " #" + round.number, interrupted);
+                            "rank " + rank + " was interrupted in " + call + " #" + round.number,
+                            interrupted,
+                            new TuttiException.Facts(null, call + " #" + round.number, List.of(rank)));
                     world.abort(cause);
                     throw cause;
                 }
@@ -84,15 +87,17 @@ final class Rounds implements AutoCloseable {
         }
     }
 
-    private String missing(Round round, int rank, CudaCall call) {
+    private RuntimeException late(Round round, int rank, CudaCall call) {
         List<Integer> here = new ArrayList<>();
         List<Integer> absent = new ArrayList<>();
         for (int each = 0; each < size; each++) {
             (round.hasCome(each) ? here : absent).add(each);
         }
-        return "rank " + rank + " of " + size + " on " + world.device() + " waited "
+        String text = "rank " + rank + " of " + size + " on " + world.device() + " waited "
                 + Duration.ofNanos(world.timeoutNanos()) + " in " + call + " #" + round.number + ": ranks " + here
                 + " have come, ranks " + absent + " have not; see what these are doing, or give a longer timeout";
+        return new CollectiveTimeoutException(
+                text, null, new TuttiException.Facts(null, call + " #" + round.number, absent));
     }
 
     /** Has everybody who waits look again. */

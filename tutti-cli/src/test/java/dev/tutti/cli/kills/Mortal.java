@@ -37,10 +37,11 @@ public final class Mortal {
             }
         } catch (TuttiException failure) {
             say("FAILED " + System.nanoTime() + " " + failure.category() + " "
+                    + failure.ranks().toString().replace(" ", "") + " "
                     + String.valueOf(failure.getMessage()).replace('\n', ' '));
             System.exit(3);
         } catch (RuntimeException | Error unexpected) {
-            say("FAILED " + System.nanoTime() + " UNEXPECTED " + unexpected);
+            say("FAILED " + System.nanoTime() + " UNEXPECTED [] " + unexpected);
             unexpected.printStackTrace();
             System.exit(4);
         }

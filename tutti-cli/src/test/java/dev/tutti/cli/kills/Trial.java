@@ -165,17 +165,27 @@ final class Trial {
                 problems.add("rank " + rank + " said nothing");
                 continue;
             }
-            String[] words = failure.split(" ", 3);
+            String[] words = failure.split(" ", 4);
             slowest = Math.max(slowest, Long.parseLong(words[0]) - killedAt);
             boolean named = kill.victims().stream()
                     .anyMatch(victim -> Pattern.compile("\\b(rank|process) " + victim + "\\b")
-                            .matcher(words[2])
+                            .matcher(words[3])
                             .find());
-            if (!words[1].equals("PEER_FAILED") || !named) {
+            if (!words[1].equals("PEER_FAILED") || !named || !isOfVictims(words[2])) {
                 problems.add("rank " + rank + " was told: " + failure);
             }
         }
         return slowest;
+    }
+
+    /** While ranks join, who fails is a process without ranks. */
+    private boolean isOfVictims(String list) {
+        List<Integer> ranks = Stream.of(list.replaceAll("[\\[\\]]", "").split(","))
+                .filter(each -> !each.isEmpty())
+                .map(Integer::valueOf)
+                .toList();
+        boolean joining = kill.phase() == Kill.Phase.BOOTSTRAP || kill.phase() == Kill.Phase.CLOSE;
+        return kill.victims().containsAll(ranks) && (joining || !ranks.isEmpty());
     }
 
     private void requireNothingLeft() throws IOException {

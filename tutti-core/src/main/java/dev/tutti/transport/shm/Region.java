@@ -7,6 +7,7 @@ import dev.tutti.posix.PosixException;
 import dev.tutti.posix.ProcessFacts;
 import dev.tutti.posix.SharedMemory;
 import java.io.UncheckedIOException;
+import java.util.List;
 
 /** A rank's region as this process sees it, be it its own or a peer's. */
 class Region {
@@ -41,7 +42,8 @@ class Region {
             if (!ProcessFacts.isAlive(card.pid(), card.startTime())) {
                 throw new PeerFailedException(
                         "rank " + card.rank() + " (process " + card.pid() + ") ended before its memory could be mapped",
-                        thrown);
+                        thrown,
+                        new TuttiException.Facts(null, null, List.of(card.rank())));
             }
             throw new TuttiException(
                     TuttiException.Category.BROKEN,

@@ -13,6 +13,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
@@ -120,7 +121,8 @@ public final class ShmTransport implements Transport {
                 if (!ProcessFacts.isAlive(peer.card.pid(), peer.card.startTime()) && !condition.holds()) {
                     throw new PeerFailedException(
                             "rank " + peer.rank + " (process " + peer.card.pid() + ") ended before it could " + what,
-                            null);
+                            null,
+                            new TuttiException.Facts(null, null, List.of(peer.rank)));
                 }
             }
             if (now - deadline >= 0) {
