@@ -17,7 +17,7 @@ final class MessageWork extends Message implements ReceiveWork {
                 peer,
                 tag,
                 buffer.bytes(),
-                buffer.type().bytes(),
+                buffer.type(),
                 comm.timeoutNanos() == comm.member.timeoutNanos() ? 0 : comm.timeoutNanos());
         this.buffer = buffer;
     }

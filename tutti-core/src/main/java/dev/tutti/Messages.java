@@ -41,8 +41,10 @@ abstract sealed class Messages extends ByteCollectives permits Communicator {
     }
 
     /**
-     * Receives elements from a rank, or from any. A message longer than the buffer is an error, and so is one that is no whole number
-     * of its elements; types are not compared.
+     * Receives elements from a rank, or from any. Sender and receiver must name the same type, or one of them bytes
+     * ({@link DataType#INT8} or {@link DataType#UINT8}): those go into anything, and anything goes into them. Another type is a
+     * {@link MismatchException}, a message longer than the buffer or of no whole number of its elements a {@link TuttiException}; either is
+     * the receiver's alone, the message is dropped, and the communicator goes on.
      *
      * {@snippet :
      * Received message = comm.recv(activations, Communicator.ANY_SOURCE, 0);

@@ -2,6 +2,7 @@ package dev.tutti.p2p;
 
 import static dev.tutti.p2p.RingDescriptor.word;
 
+import dev.tutti.DataType;
 import dev.tutti.channel.Bell;
 import dev.tutti.memory.Memory;
 import dev.tutti.spi.Fabric;
@@ -137,8 +138,8 @@ final class Link {
     }
 
     /** Gives a receive a message that waits at its sender, who is told to send it or to forget it. */
-    void answer(Message receive, int tag, long total, int senderSlot) {
-        receive.failure = box.match(receive, peer, tag, total);
+    void answer(Message receive, int tag, DataType type, long total, int senderSlot) {
+        receive.failure = box.match(receive, peer, tag, type, total);
         receive.stage = Message.Stage.MOVING;
         receive.peerSlot = senderSlot;
         answers.add(receive);
@@ -161,7 +162,7 @@ final class Link {
         int tagOrSlot = RingDescriptor.tagOrSlot(word);
         switch (RingDescriptor.kind(word)) {
             case RingDescriptor.EAGER -> {
-                takeEager(frame + RingDescriptor.EAGER_PAYLOAD, tagOrSlot, bytes, reader);
+                takeEager(frame + RingDescriptor.EAGER_PAYLOAD, tagOrSlot, RingDescriptor.type(word), bytes, reader);
                 return RingDescriptor.frameBytes(RingDescriptor.EAGER_PAYLOAD + bytes);
             }
             case RingDescriptor.DATA -> {
@@ -169,8 +170,11 @@ final class Link {
                 return RingDescriptor.frameBytes(RingDescriptor.DATA_PAYLOAD + bytes);
             }
             case RingDescriptor.REQUEST ->
-                takeRequest(tagOrSlot, Memory.getLong(frame + RingDescriptor.REQUEST_TOTAL), (int)
-                        Memory.getLong(frame + RingDescriptor.REQUEST_SLOT));
+                takeRequest(
+                        tagOrSlot,
+                        RingDescriptor.type(word),
+                        Memory.getLong(frame + RingDescriptor.REQUEST_TOTAL),
+                        (int) Memory.getLong(frame + RingDescriptor.REQUEST_SLOT));
             case RingDescriptor.GRANT -> {
                 Message message = asked.remove(tagOrSlot);
                 message.peerSlot = (int) Memory.getLong(frame + RingDescriptor.GRANT_SLOT);
@@ -183,23 +187,23 @@ final class Link {
         return RingDescriptor.LINE;
     }
 
-    private void takeEager(long payload, int tag, int bytes, RingReader reader) {
+    private void takeEager(long payload, int tag, DataType type, int bytes, RingReader reader) {
         Message receive = box.matching().takeReceive(this, tag);
         if (receive == null) {
-            box.matching().keep(new Arrival(this, tag, bytes, box.copies().toHeap(payload, bytes), 0, null));
+            box.matching().keep(new Arrival(this, tag, type, bytes, box.copies().toHeap(payload, bytes), 0, null));
             return;
         }
         reader.handedOver(bytes);
-        Throwable misfit = box.match(receive, peer, tag, bytes);
+        Throwable misfit = box.match(receive, peer, tag, type, bytes);
         box.end(receive, misfit != null ? misfit : box.tryStore(receive, 0, payload, bytes));
     }
 
-    private void takeRequest(int tag, long total, int senderSlot) {
+    private void takeRequest(int tag, DataType type, long total, int senderSlot) {
         Message receive = box.matching().takeReceive(this, tag);
         if (receive == null) {
-            box.matching().keep(new Arrival(this, tag, total, null, senderSlot, null));
+            box.matching().keep(new Arrival(this, tag, type, total, null, senderSlot, null));
         } else {
-            answer(receive, tag, total, senderSlot);
+            answer(receive, tag, type, total, senderSlot);
         }
     }
 
@@ -266,7 +270,7 @@ final class Link {
             Throwable failure = box.tryLoad(message, 0, claimedFrame + RingDescriptor.EAGER_PAYLOAD, message.bytes);
             if (failure == null) {
                 writer.countEager(message.bytes);
-                writer.publish(word(RingDescriptor.EAGER, (int) message.bytes, message.tag()));
+                writer.publish(word(RingDescriptor.EAGER, (int) message.bytes, message));
             }
             box.end(message, failure);
         } else {
@@ -274,7 +278,7 @@ final class Link {
             message.stage = Message.Stage.ASKED;
             Memory.putLong(claimedFrame + RingDescriptor.REQUEST_TOTAL, message.bytes);
             Memory.putLong(claimedFrame + RingDescriptor.REQUEST_SLOT, asked.add(message));
-            writer.publish(word(RingDescriptor.REQUEST, 0, message.tag()));
+            writer.publish(word(RingDescriptor.REQUEST, 0, message));
         }
     }
 

@@ -24,11 +24,11 @@ final class Loopback {
         if (message.bytes <= RingDescriptor.EAGER_LIMIT && waitingInHeap + charge <= RingDescriptor.EAGER_WINDOW) {
             waitingInHeap += charge;
             byte[] payload = box.copies().toHeap(message);
-            box.matching().keep(new Arrival(link, message.tag(), message.bytes, payload, 0, null));
+            box.matching().keep(new Arrival(link, message.tag(), message.type, message.bytes, payload, 0, null));
             box.end(message, null);
         } else {
             message.stage = Message.Stage.ASKED;
-            box.matching().keep(new Arrival(link, message.tag(), message.bytes, null, 0, message));
+            box.matching().keep(new Arrival(link, message.tag(), message.type, message.bytes, null, 0, message));
         }
     }
 
@@ -38,7 +38,7 @@ final class Loopback {
     }
 
     void begin(Message send, Message receive) {
-        Throwable misfit = box.match(receive, link.peer, send.tag(), send.bytes);
+        Throwable misfit = box.match(receive, link.peer, send.tag(), send.type, send.bytes);
         if (misfit != null) {
             box.end(receive, misfit);
             box.end(send, null);

@@ -1,5 +1,6 @@
 package dev.tutti.p2p;
 
+import dev.tutti.DataType;
 import dev.tutti.exec.Progress;
 import dev.tutti.exec.Task;
 import dev.tutti.memory.Operand;
@@ -30,8 +31,8 @@ public abstract class Message extends Task {
     final boolean send;
     /** Bytes of the user's memory. */
     final long bytes;
-    /** Bytes of one element of it. */
-    final int elementBytes;
+    /** What its elements are. */
+    final DataType type;
 
     private final Postbox postbox;
     private int peer;
@@ -73,15 +74,14 @@ public abstract class Message extends Task {
     @Nullable
     Message nextPending;
 
-    protected Message(
-            Postbox postbox, boolean send, int peer, int tag, long bytes, int elementBytes, long timeoutNanos) {
+    protected Message(Postbox postbox, boolean send, int peer, int tag, long bytes, DataType type, long timeoutNanos) {
         this.postbox = postbox;
         this.timeoutNanos = timeoutNanos;
         this.send = send;
         this.peer = peer;
         this.tag = tag;
         this.bytes = bytes;
-        this.elementBytes = elementBytes;
+        this.type = type;
         this.total = bytes;
     }
 
@@ -105,6 +105,15 @@ public abstract class Message extends Task {
 
     final boolean takes(int givenTag) {
         return tag == givenTag || tag == ANY;
+    }
+
+    /** Whether it takes elements of a type: its own; bytes go to any, and any goes to bytes. */
+    final boolean takes(DataType given) {
+        return given == type || isByte(given) || isByte(type);
+    }
+
+    private static boolean isByte(DataType type) {
+        return type == DataType.INT8 || type == DataType.UINT8;
     }
 
     final void matched(int source, int givenTag, long givenBytes) {

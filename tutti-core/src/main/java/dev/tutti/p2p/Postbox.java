@@ -1,6 +1,8 @@
 package dev.tutti.p2p;
 
 import dev.tutti.AbortedException;
+import dev.tutti.DataType;
+import dev.tutti.MismatchException;
 import dev.tutti.TuttiException;
 import dev.tutti.channel.Board;
 import dev.tutti.exec.Endpoint;
@@ -9,6 +11,7 @@ import dev.tutti.exec.Pace;
 import dev.tutti.exec.Progress;
 import java.lang.ref.Reference;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -135,14 +138,14 @@ public final class Postbox implements Progress.Moving {
         if (arrival.local != null) {
             loopback().begin(arrival.local, receive);
         } else if (arrival.payload == null) {
-            link.answer(receive, arrival.tag, arrival.total, arrival.slot);
+            link.answer(receive, arrival.tag, arrival.type, arrival.total, arrival.slot);
         } else {
             if (link.peer == rank) {
                 loopback().handedOver(arrival.total);
             } else {
                 link.handedOver(arrival.total);
             }
-            Throwable misfit = match(receive, link.peer, arrival.tag, arrival.total);
+            Throwable misfit = match(receive, link.peer, arrival.tag, arrival.type, arrival.total);
             end(receive, misfit != null ? misfit : tryStore(receive, arrival.payload));
         }
     }
@@ -284,7 +287,9 @@ public final class Postbox implements Progress.Moving {
                 "rank " + rank + " gave up a " + message.what() + " on '" + name + "': " + reason,
                 null,
                 message.what(),
-                !timedOut ? Board.only(rank) : message.peer() == Message.ANY ? Board.only() : Board.only(message.peer()));
+                !timedOut
+                        ? Board.only(rank)
+                        : message.peer() == Message.ANY ? Board.only() : Board.only(message.peer()));
     }
 
     private void breakDown(Throwable thrown) {
@@ -342,20 +347,30 @@ public final class Postbox implements Progress.Moving {
 
     /** Gives a receive its message; returns what is wrong with it, or null. */
     @Nullable
-    Throwable match(Message receive, int source, int tag, long total) {
+    Throwable match(Message receive, int source, int tag, DataType type, long total) {
         receive.matched(source, tag, total);
-        return total <= receive.bytes && total % receive.elementBytes == 0 ? null : misfit(receive, source, tag, total);
+        return type == receive.type && total <= receive.bytes ? null : misfit(receive, source, tag, type, total);
     }
 
-    private TuttiException misfit(Message receive, int source, int tag, long total) {
-        String problem = total > receive.bytes
-                ? "is longer than the " + receive.bytes + " bytes of the buffer that was posted for it"
-                : "is no whole number of elements of " + receive.elementBytes + " bytes";
-        return new TuttiException(
-                TuttiException.Category.USAGE,
-                "message of " + total + " bytes with tag " + tag + " from rank " + source + " to rank " + rank + " on '"
-                        + name + "' " + problem + "; it was dropped",
-                null);
+    private @Nullable TuttiException misfit(Message receive, int source, int tag, DataType type, long total) {
+        boolean mistaken = !receive.takes(type);
+        String problem;
+        if (mistaken) {
+            problem =
+                    "was received as " + receive.type + "; both must name one type, or one of them bytes (int8, uint8)";
+        } else if (total > receive.bytes) {
+            problem = "is longer than the " + receive.bytes + " bytes of the buffer that was posted for it";
+        } else if (total % receive.type.bytes() != 0) {
+            problem = "is no whole number of elements of " + receive.type.bytes() + " bytes";
+        } else {
+            return null;
+        }
+        String message = "message of " + total + " bytes of " + type + " with tag " + tag + " from rank " + source
+                + " to rank " + rank + " on '" + name + "' " + problem + "; it was dropped";
+        TuttiException.Facts facts = new TuttiException.Facts(name, receive.what(), List.of(source));
+        return mistaken
+                ? new MismatchException(message, null, facts)
+                : new TuttiException(TuttiException.Category.USAGE, message, null, facts);
     }
 
     @Nullable

@@ -1,5 +1,7 @@
 package dev.tutti.p2p;
 
+import dev.tutti.DataType;
+
 /**
  * Where things lie in the ring from one rank to another. It is memory of the receiver, zeroed at first, written by one rank
  * and read by one rank; a pair that never talks has none.
@@ -11,9 +13,9 @@ package dev.tutti.p2p;
  *
  *   frame: begins at a multiple of 64 bytes and is never split by the end of the ring
  *
- *     0  word     kind (8 bits) | payload bytes (24 bits) | tag or slot (32 bits)         written last, with release
- *     8           EAGER     payload: a whole message, tag in the word
- *                 REQUEST   total bytes, then at 16 the sender's slot, tag in the word
+ *     0  word     kind (8 bits) | type (8) | payload bytes (16) | tag or slot (32)        written last, with release
+ *     8           EAGER     payload: a whole message, type and tag in the word
+ *                 REQUEST   total bytes, then at 16 the sender's slot, type and tag in the word
  *                 GRANT     the receiver's slot, the sender's slot in the word            go from the receiver to the
  *                 REFUSAL   nothing, the sender's slot in the word                        sender, in the ring back
  *                 PADDING   nothing: go on at the beginning of the ring
@@ -65,10 +67,21 @@ final class RingDescriptor {
 
     static final int EAGER_OVERHEAD = 128;
 
+    private static final DataType[] TYPES = DataType.values();
+
     private RingDescriptor() {}
 
     static long word(int kind, int payloadBytes, int tagOrSlot) {
         return (long) kind << 56 | (long) payloadBytes << 32 | (tagOrSlot & 0xFFFFFFFFL);
+    }
+
+    /** The word of a message's first frame. */
+    static long word(int kind, int payloadBytes, Message message) {
+        return word(kind, payloadBytes, message.tag()) | (long) message.type.ordinal() << 48;
+    }
+
+    static DataType type(long word) {
+        return TYPES[(int) (word >>> 48) & 0xFF];
     }
 
     static int kind(long word) {
@@ -76,7 +89,7 @@ final class RingDescriptor {
     }
 
     static int payloadBytes(long word) {
-        return (int) (word >>> 32) & 0xFFFFFF;
+        return (int) (word >>> 32) & 0xFFFF;
     }
 
     static int tagOrSlot(long word) {

@@ -2,6 +2,7 @@ package dev.tutti.p2p;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tutti.DataType;
 import dev.tutti.memory.Operand;
 import java.util.HashMap;
 import java.util.Map;
@@ -12,7 +13,11 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class QueuesTest {
     private static Message message(int tag) {
-        return new Message(null, false, 0, tag, 0, 1, 0) {
+        return receive(DataType.INT8, tag);
+    }
+
+    static Message receive(DataType type, int tag) {
+        return new Message(null, false, 0, tag, 0, type, 0) {
             @Override
             protected void describe(Operand operand) {}
         };

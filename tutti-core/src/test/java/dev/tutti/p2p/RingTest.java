@@ -2,6 +2,7 @@ package dev.tutti.p2p;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tutti.DataType;
 import dev.tutti.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -49,10 +50,16 @@ class RingTest {
 
     @Test
     void shouldKeepFieldsApartWhenPackedIntoOneWord() {
-        long word = RingDescriptor.word(RingDescriptor.PADDING, 0xFFFFFF, Integer.MAX_VALUE);
+        long word = RingDescriptor.word(RingDescriptor.PADDING, 0xFFFF, Integer.MAX_VALUE);
         assertThat(RingDescriptor.kind(word)).isEqualTo(RingDescriptor.PADDING);
-        assertThat(RingDescriptor.payloadBytes(word)).isEqualTo(0xFFFFFF);
+        assertThat(RingDescriptor.payloadBytes(word)).isEqualTo(0xFFFF);
         assertThat(RingDescriptor.tagOrSlot(word)).isEqualTo(Integer.MAX_VALUE);
+        for (DataType type : DataType.values()) {
+            long first = RingDescriptor.word(RingDescriptor.EAGER, 0xFFFF, QueuesTest.receive(type, 7));
+            assertThat(RingDescriptor.type(first)).isEqualTo(type);
+            assertThat(RingDescriptor.payloadBytes(first)).isEqualTo(0xFFFF);
+            assertThat(RingDescriptor.tagOrSlot(first)).isEqualTo(7);
+        }
     }
 
     @Test

@@ -29,6 +29,7 @@ class OverProcessesTest {
             FactsTest.class,
             SplitTest.class,
             MessagesTest.class,
+            MessageTypesTest.class,
             MessagesFailureTest.class);
 
     private static final List<Class<?>> DONE = List.of(
