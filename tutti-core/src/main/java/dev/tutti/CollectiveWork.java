@@ -7,9 +7,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A queued collective: the one object that starting one makes. */
-final class CollectiveWork extends Schedule.Queued implements Work {
+sealed class CollectiveWork extends Schedule.Queued implements Work permits BytesWork {
     private final Communicator communicator;
-    private final Call call;
+    private Call call;
     private final @Nullable PreparedCall prepared;
 
     CollectiveWork(Communicator communicator, Schedule schedule, Call call, @Nullable PreparedCall prepared) {
@@ -20,12 +20,19 @@ final class CollectiveWork extends Schedule.Queued implements Work {
     }
 
     @Override
-    protected Call call() {
+    protected final Call call() {
         return call;
     }
 
+    /** The call is over, and another one follows. */
+    final void replace(Call next) {
+        communicator.retainBuffers(next);
+        communicator.releaseBuffers(call);
+        call = next;
+    }
+
     @Override
-    protected void finished() {
+    protected final void finished() {
         communicator.quarantine(call);
         communicator.releaseBuffers(call);
         if (prepared != null) {
@@ -36,17 +43,17 @@ final class CollectiveWork extends Schedule.Queued implements Work {
     }
 
     @Override
-    public void await() {
+    public final void await() {
         Works.await(this, Long.MAX_VALUE);
     }
 
     @Override
-    public void await(Duration timeout) {
+    public final void await(Duration timeout) {
         Works.await(this, Works.nanos(timeout));
     }
 
     @Override
-    public void onComplete(Consumer<@Nullable Throwable> action) {
+    public final void onComplete(Consumer<@Nullable Throwable> action) {
         whenDone(action);
     }
 }

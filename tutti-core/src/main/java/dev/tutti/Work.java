@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * work.await(Duration.ofSeconds(30));
  * }
  */
-public sealed interface Work permits CollectiveWork, ReceiveWork, WindowWork, GroupWork, DeviceWork {
+public sealed interface Work permits CollectiveWork, ReceiveWork, ResultWork, WindowWork, GroupWork, DeviceWork {
     /** Waits until the operation is over, at most as long as the communicator's timeout. Throws what went wrong. */
     void await();
 

@@ -22,6 +22,14 @@ public final class Schedule implements Progress.Moving {
         /** What to run. */
         protected abstract Call call();
 
+        /**
+         * Called inside the gate when the call has gone well: whether there is another one, which {@link #call} gives from now on. Nothing
+         * that was queued later comes between the two.
+         */
+        protected boolean goesOn() {
+            return false;
+        }
+
         @Override
         protected Progress.Moving mover() {
             return schedule;
@@ -213,13 +221,24 @@ public final class Schedule implements Progress.Moving {
                 requireActiveInside();
                 execution.begin(task.call());
             }
-            return execution.advance();
+            int moved = execution.advance();
+            return moved == Execution.DONE && goesOn(running) ? Execution.MOVED : moved;
         } catch (Throwable thrown) {
             abortAfter(thrown, before);
             failed = thrown;
             failedAt = System.nanoTime();
             return Execution.BLOCKED;
         }
+    }
+
+    private boolean goesOn(Queued task) {
+        Call over = task.call();
+        if (!task.goesOn()) {
+            return false;
+        }
+        letGo(over);
+        running = null;
+        return true;
     }
 
     /** Ends the call that is running, if it is over. */
