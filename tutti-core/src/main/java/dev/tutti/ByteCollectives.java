@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * started. None is prepared: lengths, and arrays for them, are what is new each time. In a group they are not needed: what is started
  * waits for nothing.
  */
-abstract sealed class ByteCollectives extends BlockingCollectives permits Messages {
+abstract sealed class ByteCollectives extends BlockingReductions permits Messages {
     ByteCollectives(World world, Member member, long timeoutNanos) {
         super(world, member, timeoutNanos);
     }

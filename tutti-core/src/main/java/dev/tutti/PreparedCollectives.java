@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The collectives that return a {@link Prepared}. */
-abstract sealed class PreparedCollectives extends StartedCollectives permits BlockingCollectives {
+abstract sealed class PreparedCollectives extends StartedCollectives permits BlockingMoves {
     PreparedCollectives(World world, Member member, long timeoutNanos) {
         super(world, member, timeoutNanos);
     }
