@@ -8,7 +8,11 @@ import dev.tutti.Config;
 import dev.tutti.Config.Key;
 import dev.tutti.ReduceOp;
 import dev.tutti.World;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -131,5 +135,13 @@ class ConfigTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> World.local(2).config(misspelt).open())
                 .withMessageContainingAll("rnig", "ring");
+    }
+
+    @Test
+    void shouldBeInTheReadmeWhenItIsASetting() throws IOException {
+        assertThat(Files.readString(Path.of("..", "README.md")))
+                .contains(Arrays.stream(Config.Key.values())
+                        .map(key -> "`" + key.variable() + "`")
+                        .toList());
     }
 }
