@@ -23,7 +23,10 @@ final class MatrixRun {
     /** For planted faults: the first failure is enough. */
     private static final boolean FAIL_FAST = Boolean.getBoolean("tutti.matrix.failfast");
 
-    private static final String TIMEOUT = System.getProperty("tutti.matrix.timeout", "20s");
+    private static final String TIMEOUT = System.getProperty("tutti.matrix.timeout");
+
+    /** Beyond so many ranks to a core, new code waits for long until a compiler gets a turn. */
+    private static final int CROWDED = 8;
 
     private final ConcurrentLinkedQueue<Failure> failures = new ConcurrentLinkedQueue<>();
     private final long deadlineNanos;
@@ -106,10 +109,15 @@ final class MatrixRun {
         return cells.size();
     }
 
+    private static String timeout(int ranks) {
+        boolean crowded = ranks > CROWDED * Runtime.getRuntime().availableProcessors();
+        return TIMEOUT != null ? TIMEOUT : crowded ? "60s" : "20s";
+    }
+
     static Config config(Cell.WorldKey key) {
         Config config = key.setting()
                 .apply(Config.fromEnvironment())
-                .with(Config.Key.TIMEOUT, TIMEOUT)
+                .with(Config.Key.TIMEOUT, timeout(key.ranks()))
                 .with(Config.Key.LANES, "" + key.lanes());
         if (!key.algorithm().equals(Cell.AUTO)) {
             config = config.with(Config.Key.ALGO, key.algorithm()).with(Config.Key.PROTO, key.protocol());
