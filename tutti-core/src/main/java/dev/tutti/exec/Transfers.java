@@ -24,7 +24,9 @@ final class Transfers {
         long fold = code[pc + 2];
         int kernel = Records.kernel(fold);
         int outputs = destinations - Records.slots(fold);
-        long piece = destinations == 1 ? PIECE : FAN_OUT_PIECE;
+        int written =
+                kernel == Records.COPY ? written(code, firstSource, firstDestination, destinations) : destinations;
+        long piece = written <= 1 ? PIECE : FAN_OUT_PIECE;
         for (long offset = from; offset < to; offset += piece) {
             long bytes = Math.min(piece, to - offset);
             long source = code[firstSource] + offset;
@@ -36,6 +38,9 @@ final class Transfers {
             }
             for (; copied < destinations; copied++) {
                 long destination = code[firstDestination + copied] + offset;
+                if (destination == source) {
+                    continue;
+                }
                 if (copied < outputs) {
                     endpoint.stores.toOutput(source, destination, bytes);
                 } else {
@@ -46,6 +51,15 @@ final class Transfers {
                 throw endpoint.stall.failure();
             }
         }
+    }
+
+    /** How many destinations of a copy are written: in place, one of them is where the data is. */
+    private static int written(long[] code, int source, int firstDestination, int destinations) {
+        int written = 0;
+        for (int i = 0; i < destinations; i++) {
+            written += code[firstDestination + i] == code[source] ? 0 : 1;
+        }
+        return written;
     }
 
     /** Copies between addresses or {@link Places}. */
