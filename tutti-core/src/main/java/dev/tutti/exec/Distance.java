@@ -1,8 +1,8 @@
 package dev.tutti.exec;
 
 import dev.tutti.memory.Memory;
-import dev.tutti.spi.RegionLayout;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whether two ranks are far from each other: on cores that share no cache. There, reading what a peer has just written takes ten times
@@ -10,24 +10,35 @@ import java.util.function.LongSupplier;
  * while ranks run.
  *
  * <p>Both must run the same plan, so neither can decide alone. They count what they call on registered memory, which gives the
- * same on both; whenever that is {@link #BYTES} more, both look, and tell each other what they found the time before:
+ * same on both; before the call that makes it {@link #BYTES} more, both look:
  *
  * <pre>
- *   show      write a block of the own packets, which this launch does not use; tell what was found last
- *   look      time a copy of the peer's block, which is in its nearest cache
- *   agree     far, from the next call on, if either has said so
+ *   write a block of the own packets, which the next launch does not use
+ *   a small call                      now the peer has done so, too
+ *   time copies of the peer's block, which is in its nearest cache
+ *   a small call                      far, from this call on, if either has found so
  * </pre>
  *
  * Only for two ranks: they fold in one order only, so that the choice changes no bit.
  */
-final class Distance {
-    private static final long BYTES = 16 << 20;
+final class Distance implements Agreement.Question {
+    private static final long BYTES = 8 << 20;
+
+    /** Plans of shorter calls are the same near and far. */
+    private static final long SHORTEST = 2 << 10;
 
     private static final long LINE_BYTES = 64;
     private static final long BLOCK_BYTES = 4 << 10;
 
-    /** Near it takes 0.1 to 0.5 microseconds, far 2. */
+    /** Copies of one block. Only the fastest counts, as the others may have been interrupted. */
+    private static final int LOOKS = 2;
+
+    /** For the whole block: near it takes 0.1 to 0.5 microseconds, far 2. */
     private static final long FAR_NANOS = 1_000;
+
+    private static final int SHOW = 0;
+    private static final int LOOK = 1;
+    private static final int AGREE = 2;
 
     /** Tests have their own. */
     LongSupplier clock = System::nanoTime;
@@ -35,18 +46,13 @@ final class Distance {
     long period = BYTES;
 
     private final Endpoint endpoint;
-    private final int peer;
+    private final Agreement agreement = new Agreement();
     private long bytesToLook;
-    private boolean due;
-    private boolean looked;
-    private boolean found;
-    private boolean foundBefore;
-    private boolean said;
+    private int step;
     private boolean far;
 
     Distance(Endpoint endpoint) {
         this.endpoint = endpoint;
-        this.peer = endpoint.rank ^ 1;
     }
 
     /** Whether one of them has said that they are far from each other. The same on both. */
@@ -56,59 +62,60 @@ final class Distance {
 
     /** Whether calls of a shape count: the same on both, whatever plan they take. */
     static boolean counts(Shape shape, Call call, int ranks) {
-        return ranks == 2 && shape.registered && !call.isPairwise() && !shape.posts && shape.part.packetChunks() == 0;
+        return ranks == 2 && shape.registered && !call.isPairwise() && shape.longestBytes >= SHORTEST;
     }
 
-    /** Counts a call. */
-    void begin(Shape shape) {
-        if (shape.counts && (bytesToLook -= shape.longestBytes) < 0) {
-            bytesToLook = period;
-            due = true;
-            looked = false;
+    /** Counts a call of a shape that counts; if it is time to look before it, it is until {@link #begin}. */
+    boolean isDue(Shape shape) {
+        return (bytesToLook -= shape.longestBytes) < 0;
+    }
+
+    /** Begins to look. */
+    Distance begin() {
+        bytesToLook = period;
+        step = SHOW;
+        return this;
+    }
+
+    @Override
+    public @Nullable Call next() {
+        switch (step++) {
+            case SHOW -> {
+                touch(block(endpoint.rank, endpoint.launch));
+                return agreement.about(0, endpoint.size);
+            }
+            case LOOK -> {
+                return agreement.about(looksFar() ? 1 : 0, endpoint.size);
+            }
+            case AGREE -> far = agreement.agreed() != 0;
+            default -> throw new IllegalStateException("step " + step);
         }
+        return null;
     }
 
-    /** Before the first signal of a launch. */
-    void show() {
-        if (due) {
-            // One that was interrupted does not count.
-            said = found && foundBefore;
-            touch(endpoint.packets(endpoint.rank, parity()));
-            Memory.putLong(endpoint.outbound(peer, 0) + word(), said ? 1 : 0);
-        }
-    }
-
-    /** After the peer's first signal; soon, so that the block is still where it was written. */
-    void look() {
-        if (due && !looked) {
-            looked = true;
-            long block = endpoint.packets(peer, parity());
-            long tile = endpoint.tileAddress;
-            // Nothing but the way between the caches is to be timed: not the own tile's lines, nor what translates
-            // addresses.
-            touch(tile);
-            Memory.copy(block, tile, LINE_BYTES);
+    private boolean looksFar() {
+        long block = block(endpoint.rank ^ 1, endpoint.launch - 1);
+        long tile = endpoint.tileAddress;
+        // Nothing but the way between the caches is to be timed: not the own tile's lines, nor what translates
+        // addresses.
+        touch(tile);
+        Memory.copy(block, tile, LINE_BYTES);
+        long piece = (blockBytes() - LINE_BYTES) / LOOKS;
+        long least = Long.MAX_VALUE;
+        for (long at = LINE_BYTES; at + piece <= blockBytes(); at += piece) {
             long start = clock.getAsLong();
-            Memory.copy(block + LINE_BYTES, tile, blockBytes() - LINE_BYTES);
-            foundBefore = found;
-            found = clock.getAsLong() - start > FAR_NANOS;
+            Memory.copy(block + at, tile, piece);
+            least = Math.min(least, clock.getAsLong() - start);
         }
+        return least * LOOKS > FAR_NANOS;
     }
 
     /**
-     * After the peer's last signal, before this rank says that it has finished the launch.
-     *
-     * @return whether something has changed
+     * A block of a rank's packets of the parity of the last launch before the small call: they have been read, and are written again
+     * only by whoever looks at the block, after that.
      */
-    boolean agree() {
-        if (!due) {
-            return false;
-        }
-        look();
-        due = false;
-        boolean before = far;
-        far = said || Memory.getLong(endpoint.inbound(peer, 0) + word()) != 0;
-        return far != before;
+    private long block(int rank, long lastLaunch) {
+        return endpoint.packets(rank, (int) lastLaunch & 1);
     }
 
     /** Takes every line of a block into the nearest cache, to write it. */
@@ -120,13 +127,5 @@ final class Distance {
 
     private long blockBytes() {
         return Math.min(BLOCK_BYTES, endpoint.fabric.layout().packetBytes());
-    }
-
-    private long word() {
-        return RegionLayout.DISTANCE + ((long) parity() << 3);
-    }
-
-    private int parity() {
-        return (int) endpoint.launch & 1;
     }
 }

@@ -32,12 +32,13 @@ public final class Execution {
     private final LaneMachine machine;
     private final Shapes shapes;
     private final Staging staging;
-    private final Agreement agreement = new Agreement();
+    private final Lengths lengths;
     private final Geometry pieces = new Geometry();
     private @Nullable PlanCalls planCalls;
     private @Nullable Shape configured;
     private long operation;
 
+    private Agreement.@Nullable Question question;
     private @Nullable Call afterAgreement;
     private @Nullable Call call;
     private @Nullable Shape shape;
@@ -64,6 +65,7 @@ public final class Execution {
         this.machine = new LaneMachine(endpoint);
         this.shapes = new Shapes(endpoint, chooser);
         this.staging = new Staging(registered);
+        this.lengths = new Lengths(endpoint.size);
     }
 
     /** Number of the operation that was begun last. */
@@ -79,19 +81,34 @@ public final class Execution {
         }
         Program again = call.again;
         Shape known = call.shape;
-        if (again != null && known != null && shapes.isCurrent(known)) {
+        if (again != null && known != null && shapes.isCurrent(known) && !isTimeToLook(known)) {
             runAgain(call, again, known);
         } else if (call.isPairwise()) {
             publish(call, Signature.meta(call), digest(call));
-            Call first = agreement.about(call, endpoint.size);
-            runRounds(first, configure(first, shapes.of(first)));
-            agreement.finish(call);
+            agree(lengths.of(call));
             runRounds(call, configure(call, shapes.of(call)));
         } else {
             Shape shape = shapes.of(call);
             publish(call, shape.meta, shape.digest);
+            if (isTimeToLook(shape)) {
+                agree(endpoint.distance.begin());
+                shape = shapes.of(call);
+            }
             runRounds(call, configure(call, shape));
         }
+    }
+
+    /** Whether two ranks are to find out how far they are from each other before a call of this shape. */
+    private boolean isTimeToLook(Shape shape) {
+        return shape.counts && endpoint.distance.isDue(shape);
+    }
+
+    /** Runs the small calls that have to come before a call. */
+    private void agree(Agreement.Question question) {
+        for (Call first = question.next(); first != null; first = question.next()) {
+            runRounds(first, configure(first, shapes.of(first)));
+        }
+        shapes.choose(endpoint.isFar());
     }
 
     /** The very same small call as before: everything is known but the launch number. */
@@ -102,20 +119,13 @@ public final class Execution {
         if (!endpoint.mayWrite(program)) {
             awaitPeers(program);
         }
-        if (shape.counts) {
-            endpoint.distance.show();
-        }
         long[] bound = program.bind(endpoint, call.againInput, call.againOutput)[0];
         if (program.template != Templates.NONE) {
             Templates.run(program.template, bound, endpoint);
         } else {
             Interpreter.run(bound, endpoint);
         }
-        if (shape.counts) {
-            finish(program);
-        } else {
-            endpoint.finishLaunch(program);
-        }
+        endpoint.finishLaunch(program);
         requireAgreement(shape);
     }
 
@@ -136,7 +146,6 @@ public final class Execution {
             if (!endpoint.mayWrite(program)) {
                 awaitPeers(program);
             }
-            endpoint.distance.show();
             long[][] bound = program.bind(endpoint, input, output);
             if (program.reachesPeers) {
                 enter(call, program, input, output, round * shape.window);
@@ -173,9 +182,6 @@ public final class Execution {
     }
 
     private void finish(Program program) {
-        if (endpoint.distance.agree()) {
-            shapes.turn();
-        }
         endpoint.finishLaunch(program);
         endpoint.peerBuffers.finished();
     }
@@ -222,19 +228,28 @@ public final class Execution {
             return;
         }
         program = null;
-        round = 0;
         if (call.isPairwise()) {
             publish(call, Signature.meta(call), digest(call));
-            Call first = agreement.about(call, endpoint.size);
-            afterAgreement = call;
-            this.call = first;
-            this.shape = configure(first, shapes.of(first));
+            question = lengths.of(call);
         } else {
             Shape found = shapes.of(call);
             publish(call, found.meta, found.digest);
-            this.call = call;
-            this.shape = configure(call, found);
+            question = isTimeToLook(found) ? endpoint.distance.begin() : null;
         }
+        goOn(call);
+    }
+
+    /** Goes on with the next small call that has to come before a call, or else with that. */
+    private void goOn(Call call) {
+        Call first = question == null ? null : question.next();
+        if (question != null && first == null) {
+            question = null;
+            shapes.choose(endpoint.isFar());
+        }
+        round = 0;
+        afterAgreement = first == null ? null : call;
+        this.call = first == null ? call : first;
+        this.shape = configure(this.call, shapes.of(this.call));
     }
 
     /**
@@ -269,7 +284,6 @@ public final class Execution {
             }
             long input = inputBase(call, shape, round, inputStaged);
             output = outputBase(call, shape, round, outputStaged, input);
-            endpoint.distance.show();
             long[][] bound = program.bind(endpoint, input, output);
             if (program.reachesPeers) {
                 endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output, round * shape.window);
@@ -295,12 +309,7 @@ public final class Execution {
             return MOVED;
         }
         if (afterAgreement != null) {
-            Call agreed = afterAgreement;
-            afterAgreement = null;
-            agreement.finish(agreed);
-            round = 0;
-            this.call = agreed;
-            this.shape = configure(agreed, shapes.of(agreed));
+            goOn(afterAgreement);
             return MOVED;
         }
         this.call = null;
@@ -351,7 +360,6 @@ public final class Execution {
             endpoint.output = call.output();
         }
         endpoint.stores.streamOutputs(shape.streamsOutputs, shape.plan.reach() != Reach.OWN);
-        endpoint.distance.begin(shape);
         if (shape != configured || call.isPairwise() || shape.dependsOnCall) {
             configured = shape;
             endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;

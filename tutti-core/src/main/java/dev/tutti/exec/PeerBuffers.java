@@ -67,7 +67,6 @@ final class PeerBuffers {
 
     /** Binds what a lane reaches in peers' memory. Everybody whom it reaches has been waited for. */
     void arrive(int lane) {
-        endpoint.distance.look();
         Program current = java.util.Objects.requireNonNull(program);
         long[] from = current.symbolic[lane];
         long[] to = current.bound((int) endpoint.launch & 1)[lane];

@@ -63,9 +63,11 @@ final class Shapes {
         generation += 2;
     }
 
-    /** Calls take the other one of two choices from now on; those of this one are kept until it is their turn again. */
-    void turn() {
-        last = null;
-        generation ^= 1;
+    /** Says which of two choices calls take from now on; those of the other one are kept until it is their turn again. */
+    void choose(boolean other) {
+        if (other != ((generation & 1) != 0)) {
+            last = null;
+            generation ^= 1;
+        }
     }
 }

@@ -72,8 +72,6 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int SIGNATURE = 16;
     /** Offset in an inbound line of what a pair has to agree on in the even launch; the odd one follows. */
     public static final int PAIR = SIGNATURE + 16;
-    /** Offset in an inbound line of how far the peer says it is, likewise: never in a launch in which pairs agree. */
-    public static final int DISTANCE = PAIR;
     /** Offset in an inbound line of the location of the peer's input; that of its output follows. */
     public static final int LOCATION = 48;
 
