@@ -36,6 +36,8 @@ public final class Endpoint {
     final int rank;
     final int size;
     final int channelsPerPeer;
+    /** Whether ranks share cores; all ranks say the same. */
+    final boolean sharesCores;
     final long abortAddress;
     final Pace pace;
     final Neighbours neighbours;
@@ -102,6 +104,7 @@ public final class Endpoint {
         this.size = size;
         RegionLayout layout = fabric.layout();
         this.channelsPerPeer = layout.channelsPerPeer();
+        this.sharesCores = postedBytes > RegionLayout.NEAR_POSTED_BYTES;
         this.board = new Board(fabric, rank, size);
         this.bell = board.bell();
         this.abortAddress = board.abortAddress();
@@ -140,6 +143,7 @@ public final class Endpoint {
         this.rank = parent.rank;
         this.size = parent.size;
         this.channelsPerPeer = parent.channelsPerPeer;
+        this.sharesCores = parent.sharesCores;
         this.board = parent.board;
         this.bell = parent.bell;
         this.abortAddress = parent.abortAddress;

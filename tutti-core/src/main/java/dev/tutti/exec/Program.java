@@ -25,8 +25,11 @@ final class Program {
     /** Less than this stays in the first-level cache, where going round loses more than it gains. */
     private static final long SMALLEST_ROTATED = 2 << 10;
 
-    /** Calls of several launches bring enough other memory into the peers' caches; what slots take of the shared one is lost to it. */
-    private static final long MOST_ROTATED_BY_LONG_CALLS = 1 << 20;
+    /**
+     * When so much has gone through a core's cache, lines of a berth have left it. In calls of several launches, and where ranks share a core, every
+     * launch brings other inputs and outputs there, so that fewer berths do; what slots take of the cache that all share is lost to the rest.
+     */
+    private static final long PASSED_BYTES = 3 << 20;
 
     /** How far a core that reads on and on fetches ahead, and a little more. */
     private static final long BERTH_GAP = 1 << 10;
@@ -73,8 +76,8 @@ final class Program {
             long @Nullable [] entry,
             long @Nullable [] exit,
             long footprint,
+            long passingBytes,
             boolean posts,
-            boolean onlyLaunch,
             int outputBlocks,
             Endpoint endpoint) {
         this.plan = plan;
@@ -84,7 +87,7 @@ final class Program {
         this.exit = exit == null ? null : new long[][] {exit};
         this.footprint = footprint;
         this.posts = posts;
-        this.berths = berths(footprint, onlyLaunch, endpoint.fabric.layout().scratchBytes());
+        this.berths = berths(footprint, passingBytes, endpoint.fabric.layout().scratchBytes());
         this.scratchOperands = scratchOperands(symbolic);
         this.symbolic = symbolic;
         this.even = copyOf(symbolic);
@@ -118,12 +121,14 @@ final class Program {
         }
     }
 
-    private static int berths(long footprint, boolean onlyLaunch, long room) {
+    /** Berths in a half; all of them, if nothing else passes. */
+    private static int berths(long footprint, long passingBytes, long room) {
         if (footprint < SMALLEST_ROTATED) {
             return 1;
         }
         long fit = room / (footprint + BERTH_GAP);
-        long wanted = onlyLaunch ? fit : (MOST_ROTATED_BY_LONG_CALLS + footprint - 1) / footprint;
+        long launch = 2 * (footprint + passingBytes);
+        long wanted = passingBytes == 0 ? fit : (PASSED_BYTES + launch - 1) / launch;
         return (int) Math.clamp(wanted, 1, Math.max(1, fit));
     }
 

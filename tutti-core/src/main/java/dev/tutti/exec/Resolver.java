@@ -1,5 +1,6 @@
 package dev.tutti.exec;
 
+import dev.tutti.Collective;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.memory.Memory;
@@ -98,8 +99,19 @@ final class Resolver {
         long[] entry = meets ? resolver.meeting(lanes.length) : null;
         long[] exit = meets ? resolver.meeting(0) : null;
         long footprint = posts ? shownBytes(plan, maxChunkBytes) : plan.scratchChunks() * scratchStride(maxChunkBytes);
+        // One launch after the other on the same memory finds it in its cache, unless another rank used that meanwhile.
+        boolean passes = !onlyLaunch || endpoint.sharesCores;
+        long passing = passes ? passingBlocks(whole) * plan.chunksPerBlock() * maxChunkBytes : 0;
         return new Program(
-                whole, plan, lanes, entry, exit, footprint, posts, onlyLaunch, geometry.outputBlocks(), endpoint);
+                whole, plan, lanes, entry, exit, footprint, passing, posts, geometry.outputBlocks(), endpoint);
+    }
+
+    /** Blocks of input and output that a launch takes through the cache of every rank. Where there is a root, most have one. */
+    private static long passingBlocks(Plan whole) {
+        Collective collective = whole.collective();
+        return collective.isRooted()
+                ? 1
+                : collective.inputBlocks(whole.ranks()) + collective.outputBlocks(whole.ranks());
     }
 
     /** A meeting of all ranks, after which so many lanes may reach into peers' memory. */
