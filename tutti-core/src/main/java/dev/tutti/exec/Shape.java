@@ -22,8 +22,14 @@ final class Shape {
     /** Launches that have gone round so many berths find lines that have left the peers' caches. */
     private static final int BERTHS = 4;
 
-    /** Inputs and outputs of all ranks that together take more than this are not in any cache when they are used next. */
-    private static final long CACHED_BYTES = 48 << 20;
+    /**
+     * Inputs and outputs of all ranks that together take more than this are not in any cache when they are used next, where slots take some of
+     * it, or half of the outputs stay in it.
+     */
+    private static final long CACHED_BYTES = 28 << 20;
+
+    /** The same where nothing but outputs is written, and all of them go past the caches. */
+    private static final long COPIED_BYTES = 48 << 20;
 
     private static final int LAST = 1;
     private static final int INPUT_STAGED = 2;
@@ -100,10 +106,18 @@ final class Shape {
                 };
         this.dependsOnCall = op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
         this.counts = Distance.counts(this, call, endpoint.size);
-        int blocks = collective.inputBlocks(endpoint.size) + collective.outputBlocks(endpoint.size);
-        this.streamsOutputs = longestBytes > CACHED_BYTES / Math.max(1, (long) blocks * endpoint.size)
-                && (op == null || plan.reach() != Reach.OWN);
+        boolean throughSlots = plan.reach() == Reach.OWN;
+        long cached = throughSlots || op != null ? CACHED_BYTES : COPIED_BYTES;
+        this.streamsOutputs = longestBytes > cached / Math.max(1, touchedBlocks(collective, endpoint.size))
+                && !(throughSlots && op != null);
         this.elementShift = Integer.numberOfTrailingZeros(type.bytes());
+    }
+
+    /** Blocks of all inputs and outputs on all ranks. Where there is a root, the others have one block each. */
+    private static long touchedBlocks(Collective collective, int ranks) {
+        long input = collective.inputBlocks(ranks);
+        long output = collective.outputBlocks(ranks);
+        return collective.isRooted() ? ranks - 1 + input + output : ranks * (input + output);
     }
 
     boolean matches(Call call) {
