@@ -292,6 +292,47 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
+     * Writes numbers, whatever kind of float the elements are. Each is rounded once, to nearest even; 8-bit floats saturate.
+     *
+     * {@snippet :
+     * Buffer gradients = comm.allocate(DataType.BFLOAT16, 4);
+     * gradients.write(0, 1, 2, 3, 4);
+     * }
+     *
+     * @param offset the first element to write
+     * @param values what to write
+     * @throws IllegalArgumentException if the elements are integers
+     */
+    public void write(long offset, float... values) {
+        Floats.write(values, numbers(offset, values.length), type);
+    }
+
+    /**
+     * Reads numbers, whatever kind of float the elements are; those of float64 are rounded.
+     *
+     * {@snippet :
+     * float[] sums = new float[4];
+     * gradients.read(0, sums);
+     * }
+     *
+     * @param offset the first element to read
+     * @param values where they go
+     * @throws IllegalArgumentException if the elements are integers
+     */
+    public void read(long offset, float[] values) {
+        Floats.read(numbers(offset, values.length), type, values);
+    }
+
+    private MemorySegment numbers(long offset, int length) {
+        requireOpen();
+        Objects.checkFromIndexSize(offset, length, count);
+        if (type.kind() != DataType.Kind.FLOAT) {
+            throw Floats.notFloat(type);
+        }
+        return segment().asSlice(offset * type.bytes(), (long) length * type.bytes());
+    }
+
+    /**
      * Whether this is memory from {@link Communicator#allocate}, or part of it: peers reach it where it lies, without copies on the
      * way. They do so in calls in which every rank passes registered memory only, so all ranks must do alike.
      *

@@ -7,7 +7,7 @@ package dev.tutti.reduce;
  * <p>The 8-bit formats are OCP's: e4m3 has no infinities and one NaN (0x7F) per sign, e5m2 is the upper half of a
  * float16. Conversion to both saturates: what is too large, infinities included, becomes the largest finite value.
  */
-final class SmallFloats {
+public final class SmallFloats {
     private static final float[] E4M3 = new float[256];
     private static final float[] E5M2 = new float[256];
 
@@ -20,26 +20,26 @@ final class SmallFloats {
 
     private SmallFloats() {}
 
-    static float bfloat16ToFloat(short bits) {
+    public static float bfloat16ToFloat(short bits) {
         return Float.intBitsToFloat(bits << 16);
     }
 
-    static short floatToBfloat16(float value) {
+    public static short floatToBfloat16(float value) {
         int bits = Float.floatToRawIntBits(value);
         // Rounding would carry a NaN into infinity or zero.
         int rounded = (bits & 0x7FFFFFFF) > 0x7F800000 ? bits | 0x400000 : bits + 0x7FFF + (bits >>> 16 & 1);
         return (short) (rounded >>> 16);
     }
 
-    static float e4m3ToFloat(byte bits) {
+    public static float e4m3ToFloat(byte bits) {
         return E4M3[bits & 0xFF];
     }
 
-    static float e5m2ToFloat(byte bits) {
+    public static float e5m2ToFloat(byte bits) {
         return E5M2[bits & 0xFF];
     }
 
-    static byte floatToE4m3(float value) {
+    public static byte floatToE4m3(float value) {
         int bits = Float.floatToRawIntBits(value);
         int magnitude = bits & 0x7FFFFFFF;
         int sign = bits >>> 24 & 0x80;
@@ -56,7 +56,7 @@ final class SmallFloats {
         return (byte) (sign | (power >>> 20) - (121 << 3) + mantissa);
     }
 
-    static byte floatToE5m2(float value) {
+    public static byte floatToE5m2(float value) {
         int bits = Float.floatToRawIntBits(value);
         int magnitude = bits & 0x7FFFFFFF;
         int sign = bits >>> 24 & 0x80;
