@@ -209,7 +209,7 @@ public final class Board {
         List<Integer> ranks = new ArrayList<>();
         for (int each = 0; each < size; each++) {
             boolean told = each < Byte.SIZE * bytesOfRanks(at)
-                    && (Memory.getLong(at + CAUSE_HEADER + each / Long.SIZE * Long.BYTES) >>> each & 1) != 0;
+                    && (Memory.getLong(at + CAUSE_HEADER + (long) each / Long.SIZE * Long.BYTES) >>> each & 1) != 0;
             if (told || (abortReason() == Reason.PEER_FAILED && hasFailed(each))) {
                 ranks.add(each);
             }
