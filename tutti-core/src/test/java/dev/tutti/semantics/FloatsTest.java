@@ -50,7 +50,7 @@ class FloatsTest {
         buffer.write(0, written);
         float[] value = new float[1];
         buffer.read(0, value);
-        assertThat(value[0]).isEqualTo(read);
+        assertThat(value).containsExactly(read);
     }
 
     @Test
