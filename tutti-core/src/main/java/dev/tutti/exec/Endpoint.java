@@ -38,6 +38,7 @@ public final class Endpoint {
     final int channelsPerPeer;
     /** Whether ranks share cores; all ranks say the same. */
     final boolean sharesCores;
+
     final long abortAddress;
     final Pace pace;
     final Neighbours neighbours;

@@ -31,6 +31,9 @@ final class Program {
      */
     private static final long PASSED_BYTES = 3 << 20;
 
+    /** The same memory is used again and again, and stays in the cache. */
+    static final long NONE_PASS = -1;
+
     /** How far a core that reads on and on fetches ahead, and a little more. */
     private static final long BERTH_GAP = 1 << 10;
 
@@ -121,14 +124,14 @@ final class Program {
         }
     }
 
-    /** Berths in a half; all of them, if nothing else passes. */
+    /** Berths in a half; all that fit, if slots alone have to push each other out. */
     private static int berths(long footprint, long passingBytes, long room) {
         if (footprint < SMALLEST_ROTATED) {
             return 1;
         }
         long fit = room / (footprint + BERTH_GAP);
         long launch = 2 * (footprint + passingBytes);
-        long wanted = passingBytes == 0 ? fit : (PASSED_BYTES + launch - 1) / launch;
+        long wanted = passingBytes == NONE_PASS ? fit : (PASSED_BYTES + launch - 1) / launch;
         return (int) Math.clamp(wanted, 1, Math.max(1, fit));
     }
 

@@ -1,6 +1,5 @@
 package dev.tutti.exec;
 
-import dev.tutti.Collective;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.memory.Memory;
@@ -101,17 +100,16 @@ final class Resolver {
         long footprint = posts ? shownBytes(plan, maxChunkBytes) : plan.scratchChunks() * scratchStride(maxChunkBytes);
         // One launch after the other on the same memory finds it in its cache, unless another rank used that meanwhile.
         boolean passes = !onlyLaunch || endpoint.sharesCores;
-        long passing = passes ? passingBlocks(whole) * plan.chunksPerBlock() * maxChunkBytes : 0;
+        long passing = passes ? passingBlocks(whole) * plan.chunksPerBlock() * maxChunkBytes : Program.NONE_PASS;
         return new Program(
                 whole, plan, lanes, entry, exit, footprint, passing, posts, geometry.outputBlocks(), endpoint);
     }
 
-    /** Blocks of input and output that a launch takes through the cache of every rank. Where there is a root, most have one. */
+    /** Blocks of input and output that a launch takes through every rank's cache. With a root it may be none: outputs go past it. */
     private static long passingBlocks(Plan whole) {
-        Collective collective = whole.collective();
-        return collective.isRooted()
-                ? 1
-                : collective.inputBlocks(whole.ranks()) + collective.outputBlocks(whole.ranks());
+        long input = whole.collective().inputBlocks(whole.ranks());
+        long output = whole.collective().outputBlocks(whole.ranks());
+        return whole.collective().isRooted() ? 0 : input + output;
     }
 
     /** A meeting of all ranks, after which so many lanes may reach into peers' memory. */

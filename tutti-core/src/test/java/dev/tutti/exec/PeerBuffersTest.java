@@ -92,7 +92,8 @@ class PeerBuffersTest {
         Plan reading = plan(2, PeerBuffersTest::get);
         Plan writing = plan(2, PeerBuffersTest::put);
         ThreadLocal<Endpoint> current = new ThreadLocal<>();
-        Ranks ranks = new Ranks(2, 64 << 10, 64 << 10, 0, call -> chosen(call, current.get().isFar() ? writing : reading));
+        Ranks ranks = new Ranks(
+                2, 64 << 10, 64 << 10, 0, call -> chosen(call, current.get().isFar() ? writing : reading));
         List<List<Boolean>> far = List.of(new ArrayList<>(), new ArrayList<>());
         ranks.run(rank -> {
             current.set(rank.endpoint);
