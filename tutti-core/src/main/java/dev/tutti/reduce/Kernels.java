@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * Folds elements of several sources into one destination. One call rounds once, however many sources it has.
  *
  * <p>Until a vector kernel is compiled, and where the Vector API is absent, its scalar twin runs, with the same bits.
- * A kernel that is used more than a little is trained in the background; {@link #warm} asks for that earlier.
+ * A kernel that is used more than a little is trained in the background; {@link #warm} asks for that earlier. One that may have lost its
+ * code shows on a few elements whether it has; if so, the twin takes over until it is trained again.
  *
  * <p>The reductions are hot: they neither allocate nor check. Addresses are absolute and may have any alignment; the
  * destination may be one of the sources, but must not overlap one partially.
@@ -17,33 +18,13 @@ public final class Kernels {
     /** Longer calls are cut: a copy or kernel that runs too long holds up safepoints. */
     private static final int SLICE_ELEMENTS = 1 << 17;
 
-    static final byte UNKNOWN = 0;
-    static final byte REQUESTED = 1;
-    static final byte READY = 2;
-    static final byte NEVER = 3;
+    /** A kernel that is in doubt shows on so many elements, if that is a vector or more, whether it is still compiled. */
+    private static final int PROBE_ELEMENTS = 128;
 
-    /** By {@link #state}. Plain: a stale value costs one more scalar run, and code that is ready stays so. */
-    static final byte[] NATIVE_STATES = new byte[Codes.kernel(Codes.TYPES, 0) * VectorFolds.SOURCES];
+    private static final int PROBE_BYTES = 64;
 
-    static final byte[] HEAP_STATES = new byte[Codes.kernel(Codes.TYPES, 0) * VectorFolds.SOURCES];
-
-    /**
-     * Work that a kernel has done before it is worth training, in elements: the trainer and the compiler need a core for a while,
-     * which whoever makes a first small call would have to share.
-     */
-    private static final int TRIAL = 1 << 13;
-
-    /** What a call counts beside its elements, unless it has so few that vectors would not help. */
-    private static final int TRIAL_CALL = 1 << 7;
-
-    private static final int FEW = 16;
-
-    /** Work done by the scalar twin, by {@link #state}. Plain: what two threads lose makes the trial longer. */
-    private static final int[] NATIVE_WORK = new int[NATIVE_STATES.length];
-
-    private static final int[] HEAP_WORK = new int[HEAP_STATES.length];
-
-    private static volatile boolean counting = true;
+    /** Compiled, that takes less than 500 ns; without, more than 10 µs. */
+    private static final long PROBE_NANOS = 4000;
 
     private Kernels() {}
 
@@ -82,18 +63,52 @@ public final class Kernels {
 
     private static void slice(
             int kernel, long[] code, int srcAt, int n, long byteOffset, long dst, int count, long aux, int scaled) {
-        int state = state(kernel, n);
-        if (n > VectorFolds.SOURCES && NATIVE_STATES[state] == READY && Passes.suit(kernel)) {
-            Passes.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
-        } else if (NATIVE_STATES[state] == READY && hasKernel(kernel, n)) {
-            Vectors.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        int index = Readiness.index(kernel, n);
+        if (Readiness.NATIVE.isReady(index) && hasKernel(kernel, n)) {
+            vectors(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
         } else if (n == 1 && isCopy(kernel)) {
             Memory.copy(code[srcAt] + byteOffset, dst, (long) count << Codes.shift(Codes.type(kernel)));
         } else {
-            Scalars.reduce(kernel, null, 0, null, 0, code, srcAt, n, byteOffset, dst, count, aux, scaled);
-            if (NATIVE_STATES[state] == UNKNOWN && isWorthTraining(NATIVE_WORK, state, count)) {
+            unready(index, kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        }
+    }
+
+    private static void vectors(
+            int kernel, long[] code, int srcAt, int n, long byteOffset, long dst, int count, long aux, int scaled) {
+        if (n > VectorFolds.SOURCES && Passes.suit(kernel)) {
+            Passes.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        } else {
+            Vectors.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        }
+    }
+
+    /** Where the kernel is not known to be compiled. One in doubt goes first, on a few elements, and the call starts again behind these. */
+    private static void unready(
+            int index,
+            int kernel,
+            long[] code,
+            int srcAt,
+            int n,
+            long byteOffset,
+            long dst,
+            int count,
+            long aux,
+            int scaled) {
+        int shift = Codes.shift(Codes.type(kernel));
+        if (isProbe(count << shift) && hasKernel(kernel, n) && Readiness.NATIVE.isInDoubt(index)) {
+            int few = Math.min(count, PROBE_ELEMENTS);
+            long start = System.nanoTime();
+            vectors(kernel, code, srcAt, n, byteOffset, dst, few, aux, scaled);
+            if (!Readiness.NATIVE.settle(index, System.nanoTime() - start < PROBE_NANOS)) {
                 Warmup.request(false, kernel, n);
             }
+            long done = (long) few << shift;
+            slice(kernel, code, srcAt, n, byteOffset + done, dst + done, count - few, aux, scaled);
+            return;
+        }
+        Scalars.reduce(kernel, null, 0, null, 0, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        if (Readiness.NATIVE.isWorthTraining(index, count)) {
+            Warmup.request(false, kernel, n);
         }
     }
 
@@ -119,19 +134,81 @@ public final class Kernels {
             int count,
             long aux,
             int scaled) {
-        int state = state(kernel, n + 1);
-        boolean scalesOther = scaled > 0 && Codes.fold(kernel) == Codes.MUL_SUM;
-        if (HEAP_STATES[state] == READY && hasKernel(kernel, n + 1) && !scalesOther) {
+        int index = Readiness.index(kernel, n + 1);
+        boolean vectors = n < VectorFolds.SOURCES && (scaled <= 0 || Codes.fold(kernel) != Codes.MUL_SUM);
+        if (Readiness.HEAP.isReady(index) && vectors) {
             Vectors.reduceHeap(
                     kernel, dstArray, dstAt, ownArray, ownAt, code, srcAt, n, byteOffset, count, aux, scaled);
         } else if (n == 0 && isCopy(kernel)) {
             System.arraycopy(ownArray, ownAt, dstArray, dstAt, count);
         } else {
-            Scalars.reduce(kernel, ownArray, ownAt, dstArray, dstAt, code, srcAt, n, byteOffset, 0, count, aux, scaled);
-            if (HEAP_STATES[state] == UNKNOWN && isWorthTraining(HEAP_WORK, state, count)) {
+            unreadyHeap(
+                    index,
+                    vectors,
+                    kernel,
+                    dstArray,
+                    dstAt,
+                    ownArray,
+                    ownAt,
+                    code,
+                    srcAt,
+                    n,
+                    byteOffset,
+                    count,
+                    aux,
+                    scaled);
+        }
+    }
+
+    /** As {@link #unready}. */
+    private static void unreadyHeap(
+            int index,
+            boolean vectors,
+            int kernel,
+            Object dstArray,
+            int dstAt,
+            Object ownArray,
+            int ownAt,
+            long[] code,
+            int srcAt,
+            int n,
+            long byteOffset,
+            int count,
+            long aux,
+            int scaled) {
+        int shift = Codes.shift(Codes.type(kernel));
+        if (isProbe(count << shift) && vectors && Readiness.HEAP.isInDoubt(index)) {
+            int few = Math.min(count, PROBE_ELEMENTS);
+            long start = System.nanoTime();
+            Vectors.reduceHeap(kernel, dstArray, dstAt, ownArray, ownAt, code, srcAt, n, byteOffset, few, aux, scaled);
+            if (!Readiness.HEAP.settle(index, System.nanoTime() - start < PROBE_NANOS)) {
                 Warmup.request(true, kernel, n + 1);
             }
+            long done = (long) few << shift;
+            reduceHeap(
+                    kernel,
+                    dstArray,
+                    dstAt + few,
+                    ownArray,
+                    ownAt + few,
+                    code,
+                    srcAt,
+                    n,
+                    byteOffset + done,
+                    count - few,
+                    aux,
+                    scaled);
+            return;
         }
+        Scalars.reduce(kernel, ownArray, ownAt, dstArray, dstAt, code, srcAt, n, byteOffset, 0, count, aux, scaled);
+        if (Readiness.HEAP.isWorthTraining(index, count)) {
+            Warmup.request(true, kernel, n + 1);
+        }
+    }
+
+    /** Whether a call is long enough to show whether a kernel is compiled. */
+    private static boolean isProbe(int bytes) {
+        return bytes >= PROBE_BYTES;
     }
 
     /** Whether {@link #reduceHeap} takes these arrays and this many sources, own array included. */
@@ -140,25 +217,13 @@ public final class Kernels {
         return sources <= VectorFolds.SOURCES && dstArray.getClass() == expected && ownArray.getClass() == expected;
     }
 
-    private static boolean isWorthTraining(int[] work, int state, int count) {
-        if (!counting || count < FEW) {
-            return false;
-        }
-        work[state] += count + TRIAL_CALL;
-        return work[state] >= TRIAL;
-    }
-
     private static boolean isCopy(int kernel) {
         return Codes.fold(kernel) < Codes.AVG;
     }
 
-    /** Kernels for 8 sources share their state with calls of more, which most types have no kernel for. */
+    /** Kernels for 8 sources share their state with folds of more, which some types do not do in passes. */
     private static boolean hasKernel(int kernel, int sources) {
-        return sources <= VectorFolds.SOURCES || Codes.isFloat8(Codes.type(kernel));
-    }
-
-    static int state(int kernel, int sources) {
-        return kernel * VectorFolds.SOURCES + Math.min(sources, VectorFolds.SOURCES) - 1;
+        return sources <= VectorFolds.SOURCES || Passes.suit(kernel) || Codes.isFloat8(Codes.type(kernel));
     }
 
     /**
@@ -170,7 +235,7 @@ public final class Kernels {
 
     /** Whether calls count as use, after enough of which a kernel is trained; those of a rehearsal should not. */
     public static void countUse(boolean count) {
-        counting = count;
+        Readiness.countUse(count);
     }
 
     /** Has kernels for this many sources (own array included) trained in the background, native and heap. */

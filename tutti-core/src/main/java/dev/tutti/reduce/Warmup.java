@@ -64,24 +64,25 @@ final class Warmup {
 
     private Warmup() {}
 
-    /** Asks for a vector kernel, once. */
+    /** Asks for a vector kernel, unless somebody has. */
     static void request(boolean heap, int kernel, int sources) {
         synchronized (LOCK) {
-            byte[] states = heap ? Kernels.HEAP_STATES : Kernels.NATIVE_STATES;
-            int state = Kernels.state(kernel, sources);
-            if (states[state] != Kernels.UNKNOWN) {
+            Readiness readiness = heap ? Readiness.HEAP : Readiness.NATIVE;
+            int index = Readiness.index(kernel, sources);
+            if (!readiness.is(index, Readiness.UNKNOWN)) {
                 return;
             }
             if (!Kernels.vectorised() && !reported) {
                 reported = true;
                 add(REPORT);
             }
-            if (!Kernels.vectorised() || !Vectors.exists(kernel, sources)) {
-                states[state] = Kernels.NEVER;
+            int taken = Math.min(sources, VectorFolds.SOURCES);
+            if (!Kernels.vectorised() || !Vectors.exists(kernel, taken)) {
+                readiness.set(index, Readiness.NEVER);
                 return;
             }
-            states[state] = Kernels.REQUESTED;
-            add((heap ? HEAP : 0) | kernel << 4 | Math.min(sources, VectorFolds.SOURCES));
+            readiness.set(index, Readiness.REQUESTED);
+            add((heap ? HEAP : 0) | kernel << 4 | taken);
         }
     }
 
@@ -195,7 +196,8 @@ final class Warmup {
             int kernel = (job & HEAP - 1) >>> 4;
             int turn = job / TURN;
             int sources = job & 15;
-            byte[] states = heap ? Kernels.HEAP_STATES : Kernels.NATIVE_STATES;
+            Readiness readiness = heap ? Readiness.HEAP : Readiness.NATIVE;
+            int index = Readiness.index(kernel, sources);
             boolean ready = false;
             try {
                 ready = !hopeless && train(heap, kernel, sources, turn == 0);
@@ -213,8 +215,12 @@ final class Warmup {
                     return;
                 }
             }
-            states[Kernels.state(kernel, sources)] = ready ? Kernels.READY : Kernels.NEVER;
-            for (int i = 0; ready && i < FACADE_CALLS; i++) {
+            if (!ready) {
+                readiness.set(index, Readiness.NEVER);
+                return;
+            }
+            readiness.settle(index, true);
+            for (int i = 0; i < FACADE_CALLS; i++) {
                 callFacade(heap, kernel, sources);
             }
         }

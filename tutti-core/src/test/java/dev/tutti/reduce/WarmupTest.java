@@ -7,6 +7,7 @@ import com.sun.management.ThreadMXBean;
 import dev.tutti.DataType;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
@@ -37,9 +38,9 @@ class WarmupTest {
 
     private static boolean isWaiting(int sources, int... kernels) {
         return IntStream.of(kernels)
-                .map(kernel -> Kernels.state(kernel, sources))
-                .anyMatch(state -> Kernels.NATIVE_STATES[state] == Kernels.REQUESTED
-                        || Kernels.HEAP_STATES[state] == Kernels.REQUESTED);
+                .map(kernel -> Readiness.index(kernel, sources))
+                .anyMatch(index -> Readiness.NATIVE.is(index, Readiness.REQUESTED)
+                        || Readiness.HEAP.is(index, Readiness.REQUESTED));
     }
 
     @ParameterizedTest
@@ -48,8 +49,8 @@ class WarmupTest {
         int sum = Kernels.id(type, Fold.SUM);
         int max = Kernels.id(type, Fold.MAX);
         train(2, sum, max);
-        assertThat(Kernels.NATIVE_STATES[Kernels.state(sum, 2)]).isEqualTo(Kernels.READY);
-        assertThat(Kernels.HEAP_STATES[Kernels.state(max, 2)]).isEqualTo(Kernels.READY);
+        assertThat(Readiness.NATIVE.isTrained(Readiness.index(sum, 2))).isTrue();
+        assertThat(Readiness.HEAP.isTrained(Readiness.index(max, 2))).isTrue();
         try (Arena arena = Arena.ofConfined()) {
             Sources sources = new Sources(type, 4, arena, new Random(seed));
             for (int kernel : new int[] {sum, max}) {
@@ -91,8 +92,8 @@ class WarmupTest {
     }
 
     /**
-     * Code that is thrown away when it meets what training has not shown it leaves vectors on the heap, megabytes of them. That of 8-bit
-     * floats still is, now and then (docs/results.md), so they are not among these.
+     * Code that is thrown away when it meets what training has not shown it leaves vectors on the heap, megabytes of them. Of 8-bit floats
+     * C2 makes code that does so by itself, now and then (docs/results.md), so they are not among these.
      */
     @ParameterizedTest
     @EnumSource(names = {"UINT8", "INT32", "FLOAT32", "BFLOAT16"})
@@ -151,9 +152,55 @@ class WarmupTest {
             for (int i = 0; i < 100; i++) {
                 Kernels.reduce(kernel, sources.addresses, 0, 4, 0, sources.addresses[4], 16, 0, -1);
             }
-            assertThat(Kernels.NATIVE_STATES[Kernels.state(kernel, 4)]).isNotEqualTo(Kernels.UNKNOWN);
+            assertThat(Readiness.NATIVE.is(Readiness.index(kernel, 4), Readiness.UNKNOWN))
+                    .isFalse();
             train(4, kernel);
-            assertThat(Kernels.NATIVE_STATES[Kernels.state(kernel, 4)]).isEqualTo(Kernels.READY);
+            assertThat(Readiness.NATIVE.isTrained(Readiness.index(kernel, 4))).isTrue();
+        }
+    }
+
+    @Test
+    void shouldTrainAgainWhenCodeIsFoundMissingAfterACollection() throws InterruptedException {
+        // Nobody else has this one compiled.
+        int kernel = Kernels.id(DataType.INT64, Fold.PROD);
+        int index = Readiness.index(kernel, 7);
+        assertThat(Readiness.NATIVE.is(index, Readiness.UNKNOWN)).isTrue();
+        Readiness.NATIVE.settle(index, true);
+        collect();
+        try (Arena arena = Arena.ofConfined()) {
+            Sources sources = new Sources(DataType.INT64, 9, arena, new Random(seed));
+            Scalars.reduce(kernel, null, 0, null, 0, sources.addresses, 0, 7, 0, sources.addresses[7], COUNT, 0, -1);
+            Kernels.reduce(kernel, sources.addresses, 0, 7, 0, sources.addresses[8], COUNT, 0, -1);
+            assertThat(Memory.ALL
+                            .asSlice(sources.addresses[8], 8L * COUNT)
+                            .mismatch(Memory.ALL.asSlice(sources.addresses[7], 8L * COUNT)))
+                    .isEqualTo(-1);
+            assertThat(Readiness.NATIVE.isReady(index)).isFalse();
+            train(7, kernel);
+            assertThat(Readiness.NATIVE.isTrained(index)).isTrue();
+        }
+    }
+
+    @Test
+    void shouldStayReadyWhenACollectionLeavesTheCode() throws InterruptedException {
+        int kernel = Kernels.id(DataType.FLOAT32, Fold.SUM);
+        int index = Readiness.index(kernel, 2);
+        train(2, kernel);
+        collect();
+        assertThat(Readiness.NATIVE.isReady(index)).isFalse();
+        try (Arena arena = Arena.ofConfined()) {
+            Sources sources = new Sources(DataType.FLOAT32, 3, arena, new Random(seed));
+            // Found slow by a chance interruption, it is trained again.
+            Kernels.reduce(kernel, sources.addresses, 0, 2, 0, sources.addresses[2], COUNT, 0, -1);
+            train(2, kernel);
+            assertThat(Readiness.NATIVE.isTrained(index)).isTrue();
+        }
+    }
+
+    private static void collect() {
+        WeakReference<Object> witness = new WeakReference<>(new Object());
+        while (!witness.refersTo(null)) {
+            System.gc();
         }
     }
 
@@ -176,6 +223,7 @@ class WarmupTest {
     void shouldStayScalarWhenThereIsNoVectorKernel() throws InterruptedException {
         int average = Kernels.id(DataType.INT64, Fold.AVG);
         train(2, average);
-        assertThat(Kernels.NATIVE_STATES[Kernels.state(average, 2)]).isEqualTo(Kernels.NEVER);
+        assertThat(Readiness.NATIVE.is(Readiness.index(average, 2), Readiness.NEVER))
+                .isTrue();
     }
 }
