@@ -85,7 +85,7 @@ final class Float16Kernel {
                 declared.append(", long s" + k);
                 passed.append(", s" + k + " + 2L * done");
             }
-            if (fold == VectorFold.MUL_SUM && (k == 0 || !heap)) {
+            if (fold == VectorFold.MUL_SUM && (k == 0 || !kernel.scalesFirst())) {
                 declared.append(", float f" + k);
                 passed.append(", f" + k);
             }

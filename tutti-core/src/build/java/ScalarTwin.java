@@ -51,7 +51,12 @@ enum ScalarTwin {
         StringBuilder folds = new StringBuilder();
         folds().forEach((fold, expression) -> folds.append(LOOP.replace("FOLD", fold)
                 .replace("EXPRESSION", expression.replaceAll("\\ba\\b", "a[i]").replaceAll("\\bx\\b", "x[i]"))));
-        folds.append(integer ? INTEGER_FINISH : FLOAT_FINISH);
+        boolean shifts = this == INTS || this == LONGS;
+        folds.append(
+                integer
+                        ? INTEGER_FINISH.replace("SHORTCUT", shifts ? "\n" + Text.indent(SHORTCUT) : "")
+                                + (shifts ? SHIFT : "")
+                        : FLOAT_FINISH);
         String text = SCALAR.replace("FOLD_LOOPS", Text.indent(folds.toString()))
                 .replace("FOLD_CASES", integer ? INTEGER_CASES : FLOAT_CASES)
                 .replace("TRANSFER", Text.indent(this == FLOATS ? FLOAT_TRANSFER : PLAIN_TRANSFER))
@@ -75,6 +80,7 @@ enum ScalarTwin {
                             case LONGS -> "unsigned ? Long.divideUnsigned(a[i], d) : a[i] / d";
                             default -> "a[i] / d";
                         })
+                .replace("BITS", this == INTS ? "32" : "64")
                 .replace("LAYOUT", type.toUpperCase(Locale.ROOT))
                 .replace("NAME", "Scalar" + name);
         // A cast to the type that an expression has already is a warning.
@@ -212,12 +218,39 @@ enum ScalarTwin {
             }
 
             private static void divide(int type, T[] a, long d, int m) {
-                boolean unsigned = Codes.isUnsigned(type);
+                boolean unsigned = Codes.isUnsigned(type);SHORTCUT
                 for (int i = 0; i < m; i++) {
                     a[i] = QUOTIENT;
                 }
             }
             """;
+
+    /** Division by a power of two: shifts, which C2 makes vectors of, as it does not of divisions. Negative numbers are rounded up first. */
+    private static final String SHIFT = """
+
+            private static void shift(T[] a, int s, int m) {
+                for (int i = 0; i < m; i++) {
+                    a[i] = (a[i] + (a[i] >> BITS - 1 >>> BITS - s)) >> s;
+                }
+            }
+
+            private static void unsignedShift(T[] a, int s, int m) {
+                for (int i = 0; i < m; i++) {
+                    a[i] = a[i] >>> s;
+                }
+            }
+            """;
+
+    private static final String SHORTCUT = """
+                int s = Long.numberOfTrailingZeros(d);
+                if (s > 0 && d == 1L << s && s < BITS - 1) {
+                    if (unsigned) {
+                        unsignedShift(a, s, m);
+                    } else {
+                        shift(a, s, m);
+                    }
+                    return;
+                }""";
 
     private static final String PLAIN_TRANSFER = """
             private static void load(int type, long from, T[] a, int m, Tile tile) {

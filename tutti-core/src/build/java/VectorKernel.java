@@ -88,8 +88,8 @@ record VectorKernel(Lane lane, VectorFold fold, int n, boolean heap) {
      * Integers, and two of anything, sum to the same in any order: the source to be multiplied goes first, the others need no
      * factor. In the heap form that is the array, if anything is multiplied at all.
      */
-    private boolean scalesFirst() {
-        boolean anyOrder = lane.isInteger() || (n == 2 && lane != Lane.FLOAT16);
+    boolean scalesFirst() {
+        boolean anyOrder = lane.isInteger() || n == 2;
         return fold == VectorFold.MUL_SUM && (anyOrder || heap);
     }
 

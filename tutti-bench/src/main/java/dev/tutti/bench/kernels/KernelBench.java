@@ -31,7 +31,7 @@ public final class KernelBench {
     /** Shorter than a time slice: on a busy machine most batches then run undisturbed. */
     private static final long BATCH_NANOS = 300_000;
 
-    private static final int WARM_ROUNDS = 20;
+    private static final int WARM_ROUNDS = 60;
 
     /** Where the elements of a large array begin, after a cache line. */
     private static final int SHIFT = 16;
