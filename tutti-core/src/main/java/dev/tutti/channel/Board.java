@@ -28,7 +28,7 @@ public final class Board {
         ABORTED
     }
 
-    /** How many operations of the past a board tells of. */
+    /** How many runs of operations of the past a board tells of. A run is as many operations in a row as are all the same. */
     public static final int HISTORY = RegionLayout.HISTORY_ENTRIES;
 
     private static final long CLOSED = 1;
@@ -44,6 +44,13 @@ public final class Board {
     private final Bell bell;
     private boolean retired;
 
+    /** How many runs have been announced, and what the last one is. */
+    private long runs;
+
+    private long runMeta;
+    private long runCount;
+    private long runExtra;
+
     public Board(Fabric fabric, int rank, int size) {
         this.fabric = fabric;
         this.rank = rank;
@@ -57,17 +64,28 @@ public final class Board {
         return bell;
     }
 
-    /** Announces operation {@code number}; pairs with the acquire in {@link #readOperation}. */
+    /** Announces operation {@code number}, the next one; pairs with the acquires in {@link #readOperation}. */
     public void publishOperation(long number, long meta, long count, long extra) {
-        long entry = entry(own, number);
+        if (meta != runMeta || count != runCount || extra != runExtra || runs == 0) {
+            beginRun(number, meta, count, extra);
+        }
+        Memory.putLongRelease(own + RegionLayout.POSITION, number);
+        // Whoever sees what this operation writes to others' memory also sees what it is.
+        VarHandle.storeStoreFence();
+    }
+
+    private void beginRun(long number, long meta, long count, long extra) {
+        runMeta = meta;
+        runCount = count;
+        runExtra = extra;
+        runs++;
+        long entry = entry(own, runs);
         Memory.putLong(entry, -1);
         Memory.putLongRelease(entry + 8, meta);
         Memory.putLongRelease(entry + 16, count);
         Memory.putLongRelease(entry + 24, extra);
         Memory.putLongRelease(entry, number);
-        Memory.putLongRelease(own + RegionLayout.POSITION, number);
-        // Whoever sees what this operation writes to others' memory also sees what it is.
-        VarHandle.storeStoreFence();
+        Memory.putLongRelease(own + RegionLayout.RUNS, runs);
     }
 
     /** Number of the operation that a rank entered last; 0 before the first. */
@@ -77,14 +95,31 @@ public final class Board {
 
     /** Reads what a rank announced as operation {@code number}; false if it has not, or it is too long ago. */
     public boolean readOperation(int peer, long number, long[] metaCountExtra) {
-        long entry = entry(fabric.region(peer), number);
-        if (Memory.getLongAcquire(entry) != number) {
+        if (position(peer) < number) {
             return false;
         }
-        metaCountExtra[0] = Memory.getLongAcquire(entry + 8);
-        metaCountExtra[1] = Memory.getLongAcquire(entry + 16);
-        metaCountExtra[2] = Memory.getLongAcquire(entry + 24);
-        return Memory.getLongAcquire(entry) == number;
+        long newest = runs(peer);
+        for (int ago = 0; ago < HISTORY; ago++) {
+            long entry = entry(fabric.region(peer), newest - ago);
+            long first = Memory.getLongAcquire(entry);
+            if (first <= number) {
+                metaCountExtra[0] = Memory.getLongAcquire(entry + 8);
+                metaCountExtra[1] = Memory.getLongAcquire(entry + 16);
+                metaCountExtra[2] = Memory.getLongAcquire(entry + 24);
+                // Entries are replaced oldest first: if this one is still there, so are all that came after it.
+                return first > 0 && Memory.getLongAcquire(entry) == first;
+            }
+        }
+        return false;
+    }
+
+    /** The operation with which a rank's last run but {@code ago} began; 0 or less if it cannot be told. */
+    public long runStart(int peer, int ago) {
+        return Memory.getLongAcquire(entry(fabric.region(peer), runs(peer) - ago));
+    }
+
+    private long runs(int peer) {
+        return Memory.getLongAcquire(fabric.region(peer) + RegionLayout.RUNS);
     }
 
     /** Says that launch {@code launch} no longer reads this rank's slots; pairs with the acquire in {@link #finished}. */
@@ -280,9 +315,9 @@ public final class Board {
         return set;
     }
 
-    private static long entry(long region, long number) {
+    private static long entry(long region, long run) {
         return region
                 + RegionLayout.HISTORY
-                + (number & (RegionLayout.HISTORY_ENTRIES - 1)) * RegionLayout.HISTORY_ENTRY_BYTES;
+                + (run & (RegionLayout.HISTORY_ENTRIES - 1)) * RegionLayout.HISTORY_ENTRY_BYTES;
     }
 }

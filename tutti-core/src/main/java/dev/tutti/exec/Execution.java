@@ -359,9 +359,9 @@ public final class Execution {
             endpoint.input = call.input();
             endpoint.output = call.output();
         }
-        endpoint.stores.streamOutputs(shape.streamsOutputs, shape.plan.reach() != Reach.OWN);
-        if (shape != configured || call.isPairwise() || shape.dependsOnCall) {
+        if (shape != configured || shape.dependsOnCall) {
             configured = shape;
+            endpoint.stores.streamOutputs(shape.streamsOutputs, shape.plan.reach() != Reach.OWN);
             endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;
             endpoint.elementShift = shape.elementShift;
             ReduceOp op = call.op();

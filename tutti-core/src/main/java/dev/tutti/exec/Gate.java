@@ -52,7 +52,10 @@ public final class Gate {
     /** Id of the favoured thread; 0 before the first comes. */
     private long favoured;
 
-    /** Id of the thread inside, 0 for none. An id rather than the thread: storing a reference costs a barrier. */
+    /** Id of the thread that is favoured or once was. */
+    private long favourite;
+
+    /** Id of the thread inside, if it is not the favoured one. An id rather than the thread: storing a reference costs a barrier. */
     private long owner;
 
     /** Whose memory the operation inside reads and writes; {@link #UNKNOWN} until it has said so. */
@@ -72,7 +75,6 @@ public final class Gate {
             // favour away.
             VarHandle.releaseFence();
             if ((long) FAVOURED.getOpaque(this) == me) {
-                owner = me;
                 return true;
             }
             INSIDE.setRelease(this, 0);
@@ -84,10 +86,11 @@ public final class Gate {
         if (!HELD.compareAndSet(this, 0, 1)) {
             return false;
         }
-        long favourite = (long) FAVOURED.getVolatile(this);
-        if (favourite == 0) {
+        long favoured = (long) FAVOURED.getVolatile(this);
+        if (favoured == 0) {
+            favourite = me;
             FAVOURED.setVolatile(this, Membarrier.isAvailable() ? me : NOBODY);
-        } else if (favourite != NOBODY && favourite != me) {
+        } else if (favoured != NOBODY && favoured != me) {
             FAVOURED.setVolatile(this, NOBODY);
             fence();
         }
@@ -117,7 +120,7 @@ public final class Gate {
     private void enterContended() {
         int tries = 0;
         while (!tryEnter()) {
-            if (owner == Thread.currentThread().threadId()) {
+            if (isInside(Thread.currentThread().threadId())) {
                 throw new TuttiException(
                         TuttiException.Category.USAGE,
                         "a reduce function or a callback must not call the communicator that runs it",
@@ -145,10 +148,10 @@ public final class Gate {
     void exit() {
         inputOwner = UNKNOWN;
         outputOwner = UNKNOWN;
-        owner = 0;
         if (inside != 0) {
             INSIDE.setRelease(this, 0);
         } else {
+            owner = 0;
             HELD.setRelease(this, 0);
         }
     }
@@ -157,6 +160,11 @@ public final class Gate {
     boolean isHeld() {
         fence();
         return isHeldNow();
+    }
+
+    /** Whether the calling thread, whose id it is, is inside. */
+    private boolean isInside(long me) {
+        return owner == me || (inside != 0 && favourite == me);
     }
 
     private boolean isHeldNow() {
@@ -173,7 +181,7 @@ public final class Gate {
         for (Gate gate : ALL.toArray(new Gate[0])) {
             while (gate.isHeldNow()
                     && gate.mayUse(memoryOwner)
-                    && gate.owner != Thread.currentThread().threadId()) {
+                    && !gate.isInside(Thread.currentThread().threadId())) {
                 LockSupport.parkNanos(gate, 20_000);
             }
         }

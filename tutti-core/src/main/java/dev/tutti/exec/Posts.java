@@ -40,8 +40,10 @@ final class Posts {
     private final long ringBytes;
 
     private final int posts;
-    /** How far the ring was taken when a launch ended, for the last launches. */
+    /** How far the ring was taken when a launch ended, for the last launches up to {@link #lastPosted}. */
     private final long[] ends = new long[RegionLayout.POSTS];
+    /** The last launch that posted. */
+    private long lastPosted;
     /** Bytes of the ring that launches up to the last one have taken. */
     private long taken;
     /** Launches up to this one have a post that nobody reads any more. */
@@ -125,7 +127,7 @@ final class Posts {
         if (finished <= last - posts / 2) {
             return false;
         }
-        long bytes = finished == last ? taken : ends[(int) finished & MASK];
+        long bytes = finished >= lastPosted ? taken : ends[(int) finished & MASK];
         if (end > bytes + ringBytes / 2) {
             return false;
         }
@@ -176,9 +178,10 @@ final class Posts {
         endpoint.bell.ringOthers();
         rung = endpoint.launch;
         int arrived = first;
-        int turns = 0;
-        while (arrived < Records.sources(code[pc])) {
-            turns = endpoint.stall.pause(turns, isCoreWanted(code, pc, arrived));
+        for (int turns = 0; arrived < Records.sources(code[pc]); turns++) {
+            if (!endpoint.stall.look(turns)) {
+                endpoint.stall.pause(turns, isCoreWanted(code, pc, arrived));
+            }
             arrived = arrived(code, pc, arrived);
         }
     }
@@ -209,9 +212,13 @@ final class Posts {
     /** A launch is over on this rank. */
     void finish(Program program) {
         if (program.posts) {
+            // Launches since then have posted nothing.
+            for (long launch = Math.max(lastPosted, endpoint.launch - posts); launch < endpoint.launch; launch++) {
+                ends[(int) launch & MASK] = taken;
+            }
             taken = end(program);
+            lastPosted = endpoint.launch;
         }
-        ends[(int) endpoint.launch & MASK] = taken;
     }
 
     /** Flags come round, and everybody has finished everything. */

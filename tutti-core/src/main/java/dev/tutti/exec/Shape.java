@@ -58,7 +58,7 @@ final class Shape {
     final boolean hearsFromSome;
     /** Whether the plan takes {@link Places}, which peers cannot reach. */
     final boolean takesPlaces;
-    /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum. */
+    /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum, counts that only pairs know. */
     final boolean dependsOnCall;
 
     /** Whether calls of this shape count for the {@link Distance} of two ranks. */
@@ -104,7 +104,7 @@ final class Shape {
                     case SCAN, EXSCAN -> endpoint.rank > 0 && endpoint.rank < endpoint.size - 1;
                     default -> false;
                 };
-        this.dependsOnCall = op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
+        this.dependsOnCall = call.isPairwise() || (op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM);
         this.counts = Distance.counts(this, call, endpoint.size);
         boolean throughSlots = plan.reach() == Reach.OWN;
         long cached = throughSlots || op != null ? CACHED_BYTES : COPIED_BYTES;

@@ -49,9 +49,10 @@ final class Signals {
             long line = code[pc + 1 + 2 * i];
             long where = code[pc + 2 + 2 * i];
             int wanted = endpoint.expected[(int) where] + 1;
-            int turns = 0;
-            while ((int) Memory.getLongAcquire(line) - wanted < 0) {
-                turns = endpoint.stall.pause(turns, isCoreWanted(code, pc, i, endpoint));
+            for (int turns = 0; (int) Memory.getLongAcquire(line) - wanted < 0; turns++) {
+                if (!endpoint.stall.look(turns)) {
+                    endpoint.stall.pause(turns, isCoreWanted(code, pc, i, endpoint));
+                }
             }
             endpoint.expected[(int) where] = wanted;
             if ((where & Records.CHECK) != 0) {

@@ -12,6 +12,7 @@ import java.lang.System.Logger.Level;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -35,6 +36,7 @@ public final class Stall {
     private final Endpoint endpoint;
     private final Board board;
     private final long[] announced = new long[3];
+    private final long[] own = new long[3];
 
     private final long warnNanos;
     private final Pace pace;
@@ -109,24 +111,33 @@ public final class Stall {
      * @return one more
      */
     int pause(int turns) {
-        return pause(turns, true);
-    }
-
-    /**
-     * The same for a wait that knows whom it waits for.
-     *
-     * @param coreWanted whether somebody who has still to come may need this rank's core for it
-     */
-    int pause(int turns, boolean coreWanted) {
-        if (turns < pace.turns()) {
-            Thread.onSpinWait();
-        } else {
-            pauseLonger(turns == pace.turns(), coreWanted);
+        if (!look(turns)) {
+            pause(turns, true);
         }
         return turns + 1;
     }
 
-    private void pauseLonger(boolean first, boolean coreWanted) {
+    /**
+     * Lets a moment pass in which nothing can have gone wrong yet.
+     *
+     * @param turns how often this wait has been here already
+     * @return false, and nothing has been done, if there were enough of these
+     */
+    boolean look(int turns) {
+        boolean young = turns < pace.turns();
+        if (young) {
+            Thread.onSpinWait();
+        }
+        return young;
+    }
+
+    /**
+     * Waits a little after {@link #look} has said no; throws when there is nothing left to wait for.
+     *
+     * @param coreWanted whether somebody who has still to come may need this rank's core for it
+     */
+    void pause(int turns, boolean coreWanted) {
+        boolean first = turns == pace.turns();
         long now = check();
         if (pace.isShared()) {
             endpoint.neighbours.look(now);
@@ -247,8 +258,8 @@ public final class Stall {
             lookBack();
             board.abort(
                     Board.Reason.MISMATCH,
-                    "ranks disagree at " + what() + " on '" + endpoint.name + "', or more than " + Board.HISTORY
-                            + " operations before it; all ranks must make the same calls in the same order",
+                    "ranks disagree at " + what() + " on '" + endpoint.name
+                            + "', or longer before it than they can tell; all ranks must make the same calls in the same order",
                     null,
                     what(),
                     new BitSet());
@@ -342,17 +353,27 @@ public final class Stall {
      * operation may then be the same for both, and yet they will never meet in it.
      */
     private void lookBack() {
-        long[] own = new long[3];
-        for (long number = Math.max(1, operation - Board.HISTORY + 1); number < operation; number++) {
-            if (!board.readOperation(endpoint.rank, number, own)) {
-                continue;
-            }
-            for (int peer = 0; peer < endpoint.size; peer++) {
-                if (board.readOperation(peer, number, announced) && !java.util.Arrays.equals(announced, own)) {
-                    throw disagreement(number);
-                }
+        long first = operation;
+        for (int peer = 0; peer < endpoint.size; peer++) {
+            // Where two begin to disagree, one of them began something else.
+            for (int ago = 0; ago < Board.HISTORY; ago++) {
+                first = earlierDisagreement(board.runStart(peer, ago), peer, first);
+                first = earlierDisagreement(board.runStart(endpoint.rank, ago), peer, first);
             }
         }
+        if (first < operation) {
+            throw disagreement(first);
+        }
+    }
+
+    private long earlierDisagreement(long number, int peer, long first) {
+        return number > 0
+                        && number < first
+                        && board.readOperation(endpoint.rank, number, own)
+                        && board.readOperation(peer, number, announced)
+                        && !Arrays.equals(announced, own)
+                ? number
+                : first;
     }
 
     private TuttiException disagreement(long number) {

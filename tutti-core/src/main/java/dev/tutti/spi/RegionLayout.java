@@ -11,10 +11,12 @@ package dev.tutti.spi;
  *     128  finished   launches that this rank has finished          written here, read by ranks about to overwrite a slot
  *     256  position   current operation | state | left after abort  written here, read by whoever diagnoses a stall
  *                       +24 whether its process has failed          written by whoever notices
+ *                       +32 how many runs of operations there were
  *     384  abort      0, or who aborted and why                     written by whoever aborts, polled here
  *     512  master     on rank 0 only: the first abort wins          compare-and-set by whoever aborts
  *     640  cause      lengths; ranks, operation, text               written here, read by the others after an abort
- *    4096  history    the last 128 operations, 32 bytes each        written here, read by whoever diagnoses a stall
+ *    4096  history    the last 128 runs of equal operations:        written here, read by whoever diagnoses a stall
+ *                       +0 number of the first   +8, +16, +24 what was called
  *    8192  inbound    one line pair per (peer, channel):
  *                       +0 count of signals   +16, +24 signature of the even and odd launch
  *                       +32, +40 elements from this pair, where counts differ by pair
@@ -52,6 +54,8 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int LEFT = POSITION + 16;
     /** Offset of the word that says that this rank's process has ended without closing. */
     public static final int FAILED = POSITION + 24;
+    /** Offset of how many runs of equal operations this rank has announced. */
+    public static final int RUNS = POSITION + 32;
     /** Offset of the abort word. */
     public static final int ABORT = 384;
     /** Offset of the word that decides which abort was first. */
@@ -60,9 +64,9 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int CAUSE = 640;
     /** Room for all of it. */
     public static final int CAUSE_BYTES = 4096 - CAUSE;
-    /** Offset of the operations done last. */
+    /** Offset of the operations done last, in runs of equal ones. */
     public static final int HISTORY = 4096;
-    /** Operations kept. */
+    /** Runs kept. */
     public static final int HISTORY_ENTRIES = 128;
     /** Bytes for each. */
     public static final int HISTORY_ENTRY_BYTES = 32;
@@ -75,7 +79,7 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     /** Offset in an inbound line of the location of the peer's input; that of its output follows. */
     public static final int LOCATION = 48;
 
-    /** Launches that may be under way at once if all that ranks show are posts. Twice as many operations are kept to tell of. */
+    /** Launches that may be under way at once if all that ranks show are posts. Twice as many runs of operations are kept to tell of. */
     public static final int POSTS = 64;
     /** Bytes of a post: one line. */
     public static final int POST_BYTES = 64;

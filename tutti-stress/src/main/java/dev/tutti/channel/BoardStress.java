@@ -16,7 +16,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 public final class BoardStress {
     private BoardStress() {}
 
-    /** An entry of the history that is being replaced: 0 not found, 1 found whole, -1 mixed. */
+    /** A run of operations whose place in the history is being taken by another: 0 not found, 1 found whole, -1 mixed. */
     @JCStressTest
     @Outcome(id = "0", expect = ACCEPTABLE, desc = "not there, or being replaced")
     @Outcome(id = "1", expect = ACCEPTABLE, desc = "whole")
@@ -32,8 +32,9 @@ public final class BoardStress {
 
         @Actor
         public void publish() {
-            own.publishOperation(NUMBER, 11, 12, 13);
-            own.publishOperation(NUMBER + Board.HISTORY, 21, 22, 23);
+            for (int later = 0; later <= Board.HISTORY; later++) {
+                own.publishOperation(NUMBER + later, 11 + 10 * later, 12 + 10 * later, 13 + 10 * later);
+            }
         }
 
         @Actor

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The boards of two ranks, without anything behind them. */
 final class Regions implements Fabric {
-    /** Up to the first few entries of the history. */
-    private static final int REGION_BYTES = RegionLayout.HISTORY + 512;
+    /** Up to the end of the history. */
+    private static final int REGION_BYTES = RegionLayout.INBOUND;
 
     private static final Slots SLOTS = new Slots(2 * REGION_BYTES);
 
