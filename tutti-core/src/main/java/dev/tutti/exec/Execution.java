@@ -361,7 +361,8 @@ public final class Execution {
         }
         if (shape != configured || shape.dependsOnCall) {
             configured = shape;
-            endpoint.stores.streamOutputs(shape.streamsOutputs, shape.plan.reach() != Reach.OWN);
+            boolean streams = call.isInPlace() ? shape.streamsInPlace : shape.streamsOutputs;
+            endpoint.stores.streamOutputs(streams, shape.plan.reach() != Reach.OWN);
             endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;
             endpoint.elementShift = shape.elementShift;
             ReduceOp op = call.op();

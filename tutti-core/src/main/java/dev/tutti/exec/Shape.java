@@ -58,7 +58,7 @@ final class Shape {
     final boolean hearsFromSome;
     /** Whether the plan takes {@link Places}, which peers cannot reach. */
     final boolean takesPlaces;
-    /** Whether calls of this shape differ in more than their memory: the scalar of preMulSum, counts that only pairs know. */
+    /** Whether calls of this shape differ in what they need: the scalar of preMulSum, counts that only pairs know, memory that they use twice. */
     final boolean dependsOnCall;
 
     /** Whether calls of this shape count for the {@link Distance} of two ranks. */
@@ -66,6 +66,9 @@ final class Shape {
 
     /** Whether the ranks' memory is larger than their caches, and copies are most of the work. */
     final boolean streamsOutputs;
+
+    /** The same for calls in place, which have half of that memory. */
+    final boolean streamsInPlace;
 
     /** As of which choice of plans this is. */
     int generation;
@@ -104,20 +107,28 @@ final class Shape {
                     case SCAN, EXSCAN -> endpoint.rank > 0 && endpoint.rank < endpoint.size - 1;
                     default -> false;
                 };
-        this.dependsOnCall = call.isPairwise() || (op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM);
         this.counts = Distance.counts(this, call, endpoint.size);
-        boolean throughSlots = plan.reach() == Reach.OWN;
-        long cached = throughSlots || op != null ? CACHED_BYTES : COPIED_BYTES;
-        this.streamsOutputs = longestBytes > cached / Math.max(1, touchedBlocks(collective, endpoint.size))
-                && !(throughSlots && op != null);
+        this.streamsOutputs = streams(endpoint.size, false);
+        this.streamsInPlace = streams(endpoint.size, true);
+        this.dependsOnCall = call.isPairwise()
+                || streamsInPlace != streamsOutputs
+                || (op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM);
         this.elementShift = Integer.numberOfTrailingZeros(type.bytes());
     }
 
+    /** Whether outputs go past the caches; those of reductions through slots never do. */
+    private boolean streams(int ranks, boolean inPlace) {
+        boolean throughSlots = plan.reach() == Reach.OWN;
+        long cached = throughSlots || op != null ? CACHED_BYTES : COPIED_BYTES;
+        return longestBytes > cached / Math.max(1, touchedBlocks(ranks, inPlace)) && !(throughSlots && op != null);
+    }
+
     /** Blocks of all inputs and outputs on all ranks. Where there is a root, the others have one block each. */
-    private static long touchedBlocks(Collective collective, int ranks) {
+    private long touchedBlocks(int ranks, boolean inPlace) {
         long input = collective.inputBlocks(ranks);
         long output = collective.outputBlocks(ranks);
-        return collective.isRooted() ? ranks - 1 + input + output : ranks * (input + output);
+        long both = inPlace ? Math.max(input, output) : input + output;
+        return collective.isRooted() ? ranks - 1 + both : ranks * both;
     }
 
     boolean matches(Call call) {
