@@ -24,13 +24,25 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /** What stands behind one rank's {@link Communicator}: endpoint, executor, queue, postbox, and the plans chosen so far. */
 final class Member {
     /** Blocks longer than this need no more scratch: they go through in windows. */
     private static final long MOST_RESERVED = 1L << 30;
 
-    private record PlanKey(Algorithm algorithm, int root) {}
+    /** Algorithms are compared as objects: what records do by themselves takes a hundred times as long before it is compiled. */
+    private record PlanKey(Algorithm algorithm, int root) {
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof PlanKey that && algorithm == that.algorithm && root == that.root;
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * System.identityHashCode(algorithm) + root;
+        }
+    }
 
     private final long id;
     private final String name;

@@ -237,8 +237,12 @@ final class Resolver {
                 Records.header(Records.DATA, sources, destinations, 0, Records.OPERANDS + sources + destinations),
                 bytes,
                 Records.fold(kernel(each, op, type, sources, scaled), scaled, slots(each.destinations())));
-        each.sources().forEach(chunk -> emit(plainOperand(chunk)));
-        each.destinations().forEach(chunk -> emit(plainOperand(chunk)));
+        for (Chunk chunk : each.sources()) {
+            emit(plainOperand(chunk));
+        }
+        for (Chunk chunk : each.destinations()) {
+            emit(plainOperand(chunk));
+        }
     }
 
     /** How many of the last destinations are slots, or peers' memory. */
@@ -281,11 +285,15 @@ final class Resolver {
         if (plainSource) {
             emit(plainOperand(each.sources().getFirst()));
         }
-        packetSources.forEach(chunk -> emit(packetOperand(chunk)));
+        for (Chunk chunk : packetSources) {
+            emit(packetOperand(chunk));
+        }
         if (plainDestination) {
             emit(plainOperand(each.destinations().getFirst()));
         }
-        packetDestinations.forEach(chunk -> emit(packetOperand(chunk)));
+        for (Chunk chunk : packetDestinations) {
+            emit(packetOperand(chunk));
+        }
     }
 
     /** The source that preMulSum multiplies: the rank's own fresh input. */

@@ -46,6 +46,8 @@ public record PlanHeader(
     /** The longest message where a plan does not say; unsigned. */
     public static final long UNLIMITED = -1L;
 
+    private static final String[] PURPOSES = purposes();
+
     /** How chunks get their sizes and who protects scratch between launches. */
     public enum Style {
         /** Tutti's own plans. */
@@ -113,6 +115,15 @@ public record PlanHeader(
      * @return for example {@code allreduce}
      */
     public static String purposeOf(Collective collective) {
-        return collective.name().replace("_", "").toLowerCase(Locale.ROOT);
+        return PURPOSES[collective.ordinal()];
+    }
+
+    private static String[] purposes() {
+        Collective[] all = Collective.values();
+        String[] purposes = new String[all.length];
+        for (Collective collective : all) {
+            purposes[collective.ordinal()] = collective.name().replace("_", "").toLowerCase(Locale.ROOT);
+        }
+        return purposes;
     }
 }

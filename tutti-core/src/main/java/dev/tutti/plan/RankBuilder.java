@@ -232,9 +232,10 @@ public final class RankBuilder {
         if (peer < 0 || peer >= size || peer == rank) {
             throw new IllegalArgumentException("rank " + rank + " of " + size + " has no channel to " + peer);
         }
-        int ordinal = (int) channels.stream()
-                .filter(channel -> channel.type() == type && channel.peer() == peer)
-                .count();
+        int ordinal = 0;
+        for (RankPlan.Channel channel : channels) {
+            ordinal += channel.type() == type && channel.peer() == peer ? 1 : 0;
+        }
         channels.add(new RankPlan.Channel(type, peer, ordinal));
         return channels.size() - 1;
     }

@@ -97,10 +97,28 @@ public record RankPlan(
      * @return false for ranks that only read, or are alone
      */
     public boolean writesPeers() {
-        return operations()
-                .anyMatch(op -> op.code().signals()
-                        || op.destinations().stream()
-                                .anyMatch(chunk -> chunk.rank() != rank || chunk.space() == Space.SCRATCH));
+        for (List<Op> lane : lanes) {
+            if (writesPeers(lane)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Loops, not streams: the first call of every kind comes here before anything is compiled. */
+    private boolean writesPeers(List<Op> ops) {
+        for (Op op : ops) {
+            if (op.code().signals()
+                    || (op.loop() != null && writesPeers(op.loop().body()))) {
+                return true;
+            }
+            for (Chunk chunk : op.destinations()) {
+                if (chunk.rank() != rank || chunk.space() == Space.SCRATCH) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /**
