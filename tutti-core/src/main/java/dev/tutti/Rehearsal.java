@@ -1,5 +1,6 @@
 package dev.tutti;
 
+import dev.tutti.posix.ProcessTime;
 import dev.tutti.reduce.Kernels;
 import dev.tutti.transport.local.LocalTransport;
 import java.lang.System.Logger.Level;
@@ -15,17 +16,25 @@ import org.jspecify.annotations.Nullable;
  * user of each kind of memory, template and interpreter would wait ten milliseconds and more while the JVM loads and links it.
  */
 final class Rehearsal {
-    private static final long LATE_NANOS = 3_000_000;
+    private static final long VERY_LATE_NANOS = 3_000_000;
+
+    /** How late ranks are when the other one waits, in how many turns, and how many calls they make then. */
+    private static final long LATE_NANOS = 300_000;
+
+    private static final int TURNS = 4;
+    private static final int CALLS = 20;
 
     private static final long LOOK_MILLIS = 10;
 
     private static final int MOST_REHEARSED = 32;
 
-    /** How long the compilers may take when all is played: a world and its first call shall take less than a second. */
-    private static final long MOST_NANOS = 300_000_000;
+    /** When the compilers are no longer waited for: a world and its first call shall take less than a second. */
+    private static final long MOST_NANOS = 600_000_000;
 
-    /** They are done when the process has used less than half a core for so long. */
-    private static final long CALM_NANOS = 20_000_000;
+    /** They are done when the process has hardly used a core so many times, each for so long. */
+    private static final int CALM = 2;
+
+    private static final long CALM_NANOS = 5_000_000;
 
     private static @Nullable Thread thread;
 
@@ -58,13 +67,15 @@ final class Rehearsal {
     }
 
     private static void rehearse(boolean crowded) {
+        long start = System.nanoTime();
         Kernels.prepare();
         Kernels.countUse(false);
-        // All processes of a job rehearse at the same time: whoever spins here takes the core from another.
-        int cores = Runtime.getRuntime().availableProcessors();
-        LocalTransport transport = LocalTransport.yielding();
-        try (World world = new World(2, "rehearsal", Config.from(Map.of()), transport, Peers.none(2), cores)) {
-            new LocalRun<>(world, comm -> play(comm, !crowded), false).await();
+        try {
+            // All processes of a job rehearse at the same time: whoever spins here takes the core from another.
+            perform(LocalTransport.yielding(), comm -> play(comm, !crowded));
+            if (!crowded) {
+                perform(new LocalTransport(2), Rehearsal::waitForEachOther);
+            }
         } catch (RuntimeException unexpected) {
             // What is broken will be reported to whoever uses it; a rehearsal is only about time.
             System.getLogger("dev.tutti").log(Level.DEBUG, "rehearsal failed", unexpected);
@@ -72,32 +83,27 @@ final class Rehearsal {
             Kernels.countUse(true);
         }
         if (!crowded) {
-            awaitCompilers();
+            awaitCompilers(start);
+        }
+    }
+
+    private static void perform(LocalTransport transport, RankBody.Returning<Boolean> part) {
+        int cores = Runtime.getRuntime().availableProcessors();
+        try (World world = new World(2, "rehearsal", Config.from(Map.of()), transport, Peers.none(2), cores)) {
+            new LocalRun<>(world, part, false).await();
         }
     }
 
     /** Who calls while the compilers are at what the rehearsal has left them shares a core with them. */
-    private static void awaitCompilers() {
-        long start = System.nanoTime();
-        long before = cpuNanos();
-        long now = start;
-        boolean busy = true;
-        while (busy && now - start < MOST_NANOS) {
+    private static void awaitCompilers(long start) {
+        long before = ProcessTime.nanos();
+        int calm = 0;
+        while (calm < CALM && System.nanoTime() - start < MOST_NANOS) {
             LockSupport.parkNanos(CALM_NANOS);
-            long after = cpuNanos();
-            long then = now;
-            now = System.nanoTime();
-            busy = after - before > (now - then) / 2;
-            before = after;
+            long now = ProcessTime.nanos();
+            calm = now - before > CALM_NANOS / 10 ? 0 : calm + 1;
+            before = now;
         }
-    }
-
-    private static long cpuNanos() {
-        return ProcessHandle.current()
-                .info()
-                .totalCpuDuration()
-                .orElse(Duration.ZERO)
-                .toNanos();
     }
 
     private static Boolean play(Communicator comm, boolean everyKind) {
@@ -132,14 +138,50 @@ final class Rehearsal {
         Buffer one = Buffer.of(new int[1]);
         if (first) {
             comm.send(one, other, 0);
+            // So that the other one finds out what waiting for long is like.
+            LockSupport.parkNanos(VERY_LATE_NANOS);
         } else {
             comm.recv(one, other, 0);
         }
-        if (first) {
-            // So that the other one finds out what waiting for long is like.
-            LockSupport.parkNanos(LATE_NANOS);
-        }
         comm.barrier();
+        return Boolean.TRUE;
+    }
+
+    /**
+     * Has each rank wait for the other in every collective, on cores of their own: loops that wait are what C2 would take up beside a user's
+     * first calls, and what is called now for the two-hundredth time is what C1 would.
+     */
+    private static Boolean waitForEachOther(Communicator comm) {
+        try (Buffer one = comm.allocate(DataType.FLOAT32, 2);
+                Buffer two = comm.allocate(DataType.FLOAT32, 4);
+                Buffer many = comm.allocate(DataType.FLOAT32, 1 << 16)) {
+            for (int turn = 0; turn < TURNS; turn++) {
+                int late = turn % 2;
+                boolean last = comm.rank() == late;
+                for (Runnable call : List.<Runnable>of(
+                        comm::barrier,
+                        () -> comm.allReduce(one, ReduceOp.SUM),
+                        () -> comm.allReduce(new float[2], ReduceOp.SUM),
+                        () -> comm.allReduce(many, ReduceOp.SUM),
+                        () -> comm.broadcast(one, late),
+                        () -> comm.reduce(one, ReduceOp.SUM, 1 - late),
+                        () -> comm.allGather(one, two),
+                        () -> comm.reduceScatter(two, one, ReduceOp.SUM),
+                        () -> comm.allToAll(two, two),
+                        () -> comm.gather(one, last ? null : two, 1 - late),
+                        () -> comm.scatter(last ? two : null, one, late),
+                        () -> comm.scan(one, one, ReduceOp.SUM),
+                        () -> comm.exscan(one, one, ReduceOp.SUM),
+                        () -> comm.sendRecv(one, 1 - comm.rank(), 0, two, 1 - comm.rank(), 0))) {
+                    if (last) {
+                        LockSupport.parkNanos(LATE_NANOS);
+                    }
+                    for (int again = 0; again < CALLS; again++) {
+                        call.run();
+                    }
+                }
+            }
+        }
         return Boolean.TRUE;
     }
 

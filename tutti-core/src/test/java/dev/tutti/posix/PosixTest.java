@@ -51,6 +51,19 @@ class PosixTest {
     }
 
     @Test
+    void shouldCountTheProcessorTimeOfAllThreadsWhenOneOfThemWorks() throws InterruptedException {
+        long before = ProcessTime.nanos();
+        assertTrue(before > 0);
+        Thread other = Thread.ofPlatform().start(() -> {
+            while (ProcessTime.nanos() - before < 10_000_000) {
+                Thread.onSpinWait();
+            }
+        });
+        other.join();
+        assertTrue(ProcessTime.nanos() - before >= 10_000_000);
+    }
+
+    @Test
     void shouldBeOnAnotherCoreWhenItHasLeftOne() {
         int moved = 0;
         for (int i = 0; i < 100; i++) {
