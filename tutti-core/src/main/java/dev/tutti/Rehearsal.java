@@ -28,6 +28,9 @@ final class Rehearsal {
 
     private static final int MOST_REHEARSED = 32;
 
+    /** Who has not played by then is on a slow machine, or beside others who rehearse, and leaves the waits out. */
+    private static final long SOON_NANOS = 450_000_000;
+
     /** When the compilers are no longer waited for: a world and its first call shall take less than a second. */
     private static final long MOST_NANOS = 600_000_000;
 
@@ -73,7 +76,7 @@ final class Rehearsal {
         try {
             // All processes of a job rehearse at the same time: whoever spins here takes the core from another.
             perform(LocalTransport.yielding(), comm -> play(comm, !crowded));
-            if (!crowded) {
+            if (!crowded && System.nanoTime() - start < SOON_NANOS) {
                 perform(new LocalTransport(2), Rehearsal::waitForEachOther);
             }
         } catch (RuntimeException unexpected) {
