@@ -84,7 +84,7 @@ public final class ShmTransport implements Transport {
             for (int rank = 0; rank < size; rank++) {
                 if (mappings.regions[rank] == null) {
                     Card card = Card.decode(rank, rendezvous.await(Card.KEY + rank, deadline));
-                    mappings.regions[rank] = Region.open(card, budget);
+                    mappings.regions[rank] = map(card, budget, rendezvous);
                 }
             }
             // Nobody's process may end before all have opened its memory.
@@ -102,6 +102,30 @@ public final class ShmTransport implements Transport {
         } catch (RuntimeException thrown) {
             mappings.release();
             throw thrown;
+        }
+    }
+
+    /** Maps a peer's memory. If it is not there although the peer is, the peer has given up, because of somebody else who failed. */
+    private static Region map(Card card, MemoryBudget budget, Rendezvous rendezvous) {
+        try {
+            return Region.open(card, budget);
+        } catch (TuttiException failed) {
+            if (failed.category() == TuttiException.Category.BROKEN) {
+                requireEverybody(rendezvous);
+            }
+            throw failed;
+        }
+    }
+
+    /** Throws if a rank is known to have failed. */
+    private static void requireEverybody(Rendezvous rendezvous) {
+        try {
+            // Nobody puts this, so that the answer is who has failed, or that it is late.
+            rendezvous.await(Card.KEY + "nobody", System.nanoTime());
+        } catch (PeerFailedException told) {
+            throw told;
+        } catch (TuttiException late) {
+            // Nobody that is known of.
         }
     }
 

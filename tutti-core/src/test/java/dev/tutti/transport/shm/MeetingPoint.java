@@ -1,13 +1,21 @@
 package dev.tutti.transport.shm;
 
+import dev.tutti.PeerFailedException;
 import dev.tutti.TuttiException;
 import dev.tutti.spi.Rendezvous;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** A rendezvous for ranks that are pretended to be in different processes. */
 public final class MeetingPoint implements Rendezvous {
     private final Map<String, byte[]> values = new HashMap<>();
+    private @Nullable String failure;
+
+    /** Whoever finds nothing is told this from now on. */
+    synchronized void fail(String text) {
+        failure = text;
+    }
 
     @Override
     public synchronized void put(String key, byte[] value) {
@@ -20,6 +28,9 @@ public final class MeetingPoint implements Rendezvous {
         try {
             while (!values.containsKey(key)) {
                 long left = deadlineNanos - System.nanoTime();
+                if (left <= 0 && failure != null) {
+                    throw new PeerFailedException(failure, null);
+                }
                 if (left <= 0) {
                     throw new TuttiException(TuttiException.Category.TIMEOUT, "nobody has put " + key, null);
                 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.tutti.PeerFailedException;
 import dev.tutti.TuttiException;
 import dev.tutti.memory.Memory;
 import dev.tutti.spi.Allocation;
@@ -74,6 +75,19 @@ class ShmTransportTest {
             assertEquals(6, Memory.getLongAcquire(fabrics[1].ringIfMade(0, 1)));
             assertEquals(0, fabrics[1].ringIfMade(1, 0));
         });
+    }
+
+    @Test
+    void shouldNameWhoFailedWhenAPeerHasGivenUpBecauseOfIt() {
+        MeetingPoint meeting = new MeetingPoint();
+        OwnRegion given = OwnRegion.create(1, false, new MemoryBudget());
+        meeting.put(Card.KEY + 1, given.card.encode());
+        given.unmap();
+        meeting.fail("process 2 ended");
+
+        PeerFailedException told =
+                assertThrows(PeerFailedException.class, () -> ShmTransport.open(3, new int[] {0}, meeting, PATIENCE));
+        assertEquals("process 2 ended", told.getMessage());
     }
 
     @Test
