@@ -2,15 +2,16 @@ package dev.tutti;
 
 import dev.tutti.algorithm.Algorithms;
 import dev.tutti.bootstrap.Job;
-import dev.tutti.channel.Board;
 import dev.tutti.spi.RegionLayout;
 import dev.tutti.spi.Transport;
 import dev.tutti.transport.local.LocalTransport;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 /**
  * All ranks that were started together. {@link #local} makes a world of threads in this process:
@@ -35,6 +36,8 @@ public final class World implements AutoCloseable {
     private final int cores;
     /** By rank; those of other processes stay empty. */
     private final List<CopyOnWriteArrayList<Communicator>> communicators;
+    /** Ranks of this process that have failed, and with what. */
+    private final Map<Integer, Throwable> failures = new ConcurrentHashMap<>();
 
     /** All ranks are here; for tests that bring their own transport. */
     World(int size, String name, Config config, Transport transport) {
@@ -216,15 +219,21 @@ public final class World implements AutoCloseable {
             if (ended != null) {
                 tellOfEnd(communicator, ended);
             }
+            Throwable failure = failures.get(worldRank);
+            if (failure != null) {
+                tellOfFailure(communicator, worldRank, failure);
+            }
         }
         return communicator;
     }
 
     /** Another process has ended; runs on the watcher's thread. */
     private void peerEnded(Peers.End end) {
-        for (int local = firstLocalRank(); local < firstLocalRank() + localRanks(); local++) {
-            communicators.get(local).forEach(communicator -> tellOfEnd(communicator, end));
-        }
+        forEachCommunicator(communicator -> tellOfEnd(communicator, end));
+    }
+
+    private void forEachCommunicator(Consumer<Communicator> action) {
+        communicators.forEach(ofRank -> ofRank.forEach(action));
     }
 
     /** Whoever closes before it ends has done its part. */
@@ -253,21 +262,21 @@ public final class World implements AutoCloseable {
         return transport;
     }
 
-    /** A rank is gone: everybody who shares a communicator with it learns why. */
+    /**
+     * A rank is gone: everybody who shares a communicator with it learns why, also where it has not come to yet. One that fails while a
+     * communicator is split may be waited for in the new one.
+     */
     void fail(int worldRank, Throwable cause) {
-        for (Communicator communicator : communicators.get(worldRank)) {
-            int rank = communicator.rank();
+        failures.put(worldRank, cause);
+        forEachCommunicator(communicator -> tellOfFailure(communicator, worldRank, cause));
+    }
+
+    private static void tellOfFailure(Communicator communicator, int worldRank, Throwable cause) {
+        Member member = communicator.member;
+        int rank = member.rankOfWorldRank(worldRank);
+        if (rank >= 0 && !communicator.schedule.isClosed()) {
             String alias = rank == worldRank ? "" : " (rank " + worldRank + " of the world)";
-            communicator
-                    .member
-                    .endpoint()
-                    .board()
-                    .abort(
-                            Board.Reason.PEER_FAILED,
-                            "rank " + rank + alias + " failed: " + cause,
-                            cause,
-                            null,
-                            Board.only(rank));
+            member.endpoint().board().abortUnlessClosed(rank, "rank " + rank + alias + " failed: " + cause, cause);
         }
     }
 

@@ -218,6 +218,13 @@ public final class Board {
         }
     }
 
+    /** A rank has failed, and its process goes on: aborts, unless it had done its part. For any thread, also when this rank has left. */
+    public synchronized void abortUnlessClosed(int failed, String text, Throwable cause) {
+        if (!retired && !isClosed(failed)) {
+            abort(Reason.PEER_FAILED, text, cause, null, only(failed));
+        }
+    }
+
     /** This rank has left: an abort from now on does nothing, as the memory may be somebody else's by then. */
     public synchronized void retire() {
         retired = true;

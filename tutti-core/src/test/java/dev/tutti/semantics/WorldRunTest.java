@@ -78,11 +78,15 @@ class WorldRunTest {
     @Test
     void shouldEndTheOthersOnEveryCommunicatorWhenARankThrows() {
         RuntimeException original = new RuntimeException("deep");
+        CountDownLatch made = new CountDownLatch(4);
         AtomicReferenceArray<Throwable> seen = new AtomicReferenceArray<>(4);
         Throwable thrown = thrownBy(() -> run(() -> World.local(4).run(comm -> {
             Communicator half = comm.split(comm.rank() % 2, comm.rank());
             Communicator copy = half.dup();
+            made.countDown();
             if (comm.rank() == 2) {
+                // Whoever has not made its communicators yet would fail at that.
+                made.await();
                 throw original;
             }
             Throwable mine = thrownBy(() -> run(comm.rank() == 0 ? copy::barrier : comm::barrier));
@@ -94,6 +98,28 @@ class WorldRunTest {
                     .isInstanceOf(PeerFailedException.class)
                     .hasMessageContaining(rank == 0 ? "rank 1 (rank 2 of the world) failed" : "rank 2 failed");
         }
+    }
+
+    @Test
+    void shouldEndTheOthersWhenARankThrowsBeforeItHasJoinedASplit() {
+        RuntimeException original = new RuntimeException("on the way");
+        CountDownLatch made = new CountDownLatch(1);
+        AtomicReferenceArray<Throwable> seen = new AtomicReferenceArray<>(1);
+        Throwable thrown = thrownBy(() -> run(() -> World.local(2).run(comm -> {
+            if (comm.rank() == 1) {
+                // What a split exchanges; then this rank is gone before it has made the new communicator.
+                comm.allGather(new long[] {0, 1}, new long[4]);
+                made.await();
+                throw original;
+            }
+            Communicator child = comm.split(0, 0);
+            made.countDown();
+            seen.set(0, thrownBy(() -> run(child::barrier)));
+        })));
+        assertThat(thrown).isSameAs(original);
+        assertThat(seen.get(0))
+                .isInstanceOf(PeerFailedException.class)
+                .hasMessageContaining("rank 1 failed: " + original);
     }
 
     @Test
