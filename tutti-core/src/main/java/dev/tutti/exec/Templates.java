@@ -172,7 +172,7 @@ final class Templates {
         long source = code[Records.OPERANDS];
         int signal = Records.words(code[0]);
         for (int i = Records.OPERANDS + 1; i < signal; i++) {
-            Transfers.copy(source, code[i], bytes, endpoint);
+            endpoint.stores.toSlot(source, code[i], bytes);
         }
         Signals.signal(code, signal, endpoint);
         int wait = signal + Records.words(code[signal]);
@@ -203,7 +203,7 @@ final class Templates {
                 // What peers wait for comes first, and they are told before the rest.
                 int firstSlot = next - Records.slots(code[pc + 2]);
                 int signal = next;
-                copyShort(code, pc, firstSlot, next, endpoint);
+                copyToSlots(code, pc, firstSlot, next, endpoint);
                 if (firstSlot < signal && signal < code.length && Records.kind(code[signal]) == Records.SIGNAL) {
                     Signals.signal(code, signal, endpoint);
                     next += Records.words(code[signal]);
@@ -228,6 +228,17 @@ final class Templates {
                 Transfers.run(code, pc, 0, code[pc + 1], endpoint);
             }
             pc = next;
+        }
+    }
+
+    private static void copyToSlots(long[] code, int pc, int from, int to, Endpoint endpoint) {
+        long bytes = code[pc + 1];
+        if (bytes <= MOST_WORD_BYTES) {
+            copyShort(code, pc, from, to, endpoint);
+            return;
+        }
+        for (int i = from; i < to; i++) {
+            endpoint.stores.toSlot(code[pc + Records.OPERANDS], code[i], bytes);
         }
     }
 
