@@ -28,14 +28,13 @@ final class Distance implements Agreement.Question {
     private static final long SHORTEST = 2 << 10;
 
     private static final long LINE_BYTES = 64;
-    /** So much that a core cannot have all of it on the way at once: less is nearly as fast from afar. */
-    private static final long BLOCK_BYTES = 32 << 10;
+    private static final long BLOCK_BYTES = 4 << 10;
 
     /** Copies of one block. Only the fastest counts, as the others may have been interrupted. */
     private static final int LOOKS = 2;
 
-    /** For the whole block: near it takes 0.5 to 1.4 microseconds, far 1.2 to 3.5. */
-    private static final long FAR_NANOS = 1_400;
+    /** For the whole block: near it takes 0.1 to 0.5 microseconds, and from some far cores 2; from others less, and they are taken for near. */
+    private static final long FAR_NANOS = 1_000;
 
     private static final int SHOW = 0;
     private static final int LOOK = 1;
@@ -108,7 +107,7 @@ final class Distance implements Agreement.Question {
             Memory.copy(block + at, tile, piece);
             least = Math.min(least, clock.getAsLong() - start);
         }
-        return least * LOOKS > FAR_NANOS * blockBytes() / BLOCK_BYTES;
+        return least * LOOKS > FAR_NANOS;
     }
 
     /**
