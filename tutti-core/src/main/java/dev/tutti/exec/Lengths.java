@@ -1,5 +1,6 @@
 package dev.tutti.exec;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Where counts are known only pair by pair, ranks first agree on the longest, so that all make the same number of launches. */
@@ -27,7 +28,7 @@ final class Lengths implements Agreement.Question {
             asking = null;
             return agreement.about(asked.geometry().longest(), ranks);
         }
-        java.util.Objects.requireNonNull(asked).longestBytes(agreement.agreed());
+        Objects.requireNonNull(asked).longestBytes(agreement.agreed());
         return null;
     }
 }
