@@ -180,10 +180,10 @@ public final class Bootstrap implements AutoCloseable {
     }
 
     /** What those who wait throw when a process has given up. */
-    static PeerFailedException gaveUp(String process, byte[] why) {
-        String text = why.length == 0
+    static PeerFailedException gaveUp(String process, String why) {
+        String text = why.isEmpty()
                 ? "no room is left to say why where the ranks meet; set XDG_RUNTIME_DIR to a folder of yours that has some"
-                : new String(why, StandardCharsets.UTF_8);
+                : why;
         return new PeerFailedException("process " + process + " could not join: " + text, null);
     }
 
@@ -250,6 +250,11 @@ public final class Bootstrap implements AutoCloseable {
         @Override
         public byte[] await(String key, long deadlineNanos) {
             return folder.await("world" + world + "/" + key, deadlineNanos);
+        }
+
+        @Override
+        public void requireEverybody() {
+            folder.requireEverybody();
         }
 
         @Override

@@ -5,13 +5,13 @@ import dev.tutti.TuttiException;
 import dev.tutti.health.ProcessId;
 import dev.tutti.spi.Rendezvous;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
@@ -101,12 +101,12 @@ final class FileRendezvous implements Rendezvous {
             }
             long now = System.nanoTime();
             if (now - deadlineNanos >= 0) {
-                requireAlive();
+                requireEverybody();
                 throw Keys.late(key, "in " + folder.path());
             }
             if (now - looked >= LOOK_FOR_DEAD_EVERY_NANOS) {
                 looked = now;
-                requireAlive();
+                requireEverybody();
             }
             if (Thread.currentThread().isInterrupted()) {
                 throw new TuttiException(TuttiException.Category.BROKEN, "interrupted while waiting for " + key, null);
@@ -116,16 +116,19 @@ final class FileRendezvous implements Rendezvous {
         }
     }
 
-    private void requireAlive() {
-        requireNobodyGaveUp();
-        List<String> died = folder.died(member.substring(0, member.indexOf('.') + 1));
+    @Override
+    public void requireEverybody() {
+        // Read before the dead are counted: whoever gives up because of one of them does so after its end.
+        Map<String, String> gaveUp = whoGaveUp();
+        List<String> died = folder.died(member.substring(0, member.indexOf('.') + 1)).stream()
+                .filter(each -> !gaveUp.containsKey(process(each)))
+                .map(FileRendezvous::name)
+                .toList();
         if (!died.isEmpty()) {
-            throw new PeerFailedException(
-                    died.stream()
-                                    .map(FileRendezvous::name)
-                                    .reduce((a, b) -> a + ", " + b)
-                                    .orElse("?") + " ended while the ranks were joining",
-                    null);
+            throw new PeerFailedException(String.join(", ", died) + " ended while the ranks were joining", null);
+        }
+        for (Map.Entry<String, String> first : gaveUp.entrySet()) {
+            throw Bootstrap.gaveUp(first.getKey(), first.getValue());
         }
         if (!Files.isDirectory(folder.path())) {
             throw new PeerFailedException(
@@ -133,24 +136,22 @@ final class FileRendezvous implements Rendezvous {
         }
     }
 
-    private void requireNobodyGaveUp() {
+    /** The processes that could not join, and why; the first to say so comes first. */
+    private Map<String, String> whoGaveUp() {
         int dot = member.indexOf('.');
         // As Bootstrap names the notes of one of several worlds.
         String world = dot < 0 ? "" : "world" + member.substring(0, dot) + "/";
-        Path example = file(world + Bootstrap.GAVE_UP);
-        try (DirectoryStream<Path> notes = Files.newDirectoryStream(folder.path(), example.getFileName() + "*")) {
-            for (Path note : notes) {
-                String process = note.toString().substring(example.toString().length());
-                throw Bootstrap.gaveUp(process, Files.readAllBytes(note));
-            }
-        } catch (IOException gone) {
-            // Looked at below.
-        }
+        return folder.notes(world + Bootstrap.GAVE_UP);
     }
 
     /** What messages call a member. */
     static String name(String member) {
-        return member.equals("launcher") ? "the launcher" : "process " + member.substring(member.indexOf('.') + 1);
+        return member.equals("launcher") ? "the launcher" : "process " + process(member);
+    }
+
+    /** A member's number in its world. */
+    private static String process(String member) {
+        return member.substring(member.indexOf('.') + 1);
     }
 
     private Path file(String key) {

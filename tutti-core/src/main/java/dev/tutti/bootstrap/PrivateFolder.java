@@ -28,9 +28,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -238,6 +241,35 @@ public final class PrivateFolder {
     /** Where a note is. */
     Path note(String key) {
         return path.resolve(NOTE + key.replace('/', '+'));
+    }
+
+    /**
+     * All notes whose keys begin alike, the oldest first.
+     *
+     * @return the rest of each key, and what the note says
+     */
+    Map<String, String> notes(String prefix) {
+        Path example = note(prefix);
+        Map<String, String> found = new LinkedHashMap<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path, example.getFileName() + "*")) {
+            List<Path> byAge = new ArrayList<>();
+            files.forEach(byAge::add);
+            byAge.sort(Comparator.comparing(PrivateFolder::changed));
+            for (Path file : byAge) {
+                found.put(file.toString().substring(example.toString().length()), Files.readString(file));
+            }
+        } catch (IOException gone) {
+            // Whoever looks for the folder finds out.
+        }
+        return found;
+    }
+
+    private static FileTime changed(Path file) {
+        try {
+            return Files.getLastModifiedTime(file);
+        } catch (IOException gone) {
+            return FileTime.fromMillis(Long.MAX_VALUE);
+        }
     }
 
     /** Says that a process needs the folder no more, and removes it if nobody does. */

@@ -116,6 +116,7 @@ final class RendezvousServer implements AutoCloseable {
                 switch (request.kind()) {
                     case PUT -> session.send(put(request));
                     case GET -> get(session, request);
+                    case CHECK -> session.send(check(request));
                     case LEAVE -> {
                         leave(process);
                         session.send(new Message(request.number(), Kind.DONE, "", new byte[0]));
@@ -156,7 +157,7 @@ final class RendezvousServer implements AutoCloseable {
         waiting.forEach(waiter -> answer(waiter, Kind.VALUE, request.value()));
         if (request.key().startsWith(Bootstrap.GAVE_UP)) {
             String process = request.key().substring(Bootstrap.GAVE_UP.length());
-            failAll(String.valueOf(Bootstrap.gaveUp(process, request.value()).getMessage()));
+            failAll(String.valueOf(Bootstrap.gaveUp(process, request.text()).getMessage()));
         }
         return new Message(request.number(), Kind.DONE, "", new byte[0]);
     }
@@ -180,6 +181,12 @@ final class RendezvousServer implements AutoCloseable {
         } else {
             answer(waiter, Kind.REFUSED, new byte[0]);
         }
+    }
+
+    private synchronized Message check(Message request) {
+        return failure == null
+                ? new Message(request.number(), Kind.DONE, "", new byte[0])
+                : new Message(request.number(), Kind.FAILED, "", Session.bytes(failure));
     }
 
     private void fail(int process) {

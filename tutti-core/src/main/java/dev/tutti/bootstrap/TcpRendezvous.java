@@ -202,6 +202,11 @@ final class TcpRendezvous implements Rendezvous {
         return answer.value();
     }
 
+    @Override
+    public void requireEverybody() {
+        ask(Kind.CHECK, "", new byte[0], System.nanoTime() + ANSWER_NANOS);
+    }
+
     private Message ask(Kind kind, String key, byte[] value, long untilNanos) {
         long number = numbers.incrementAndGet();
         CompletableFuture<Message> answer = new CompletableFuture<>();

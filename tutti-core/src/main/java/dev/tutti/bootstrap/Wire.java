@@ -27,7 +27,7 @@ import java.nio.charset.StandardCharsets;
  * numbered, so that nothing can be changed, left out, repeated or sent back.
  */
 final class Wire {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int NONCE_BYTES = 32;
     static final int PROOF_BYTES = 32;
     /** Before somebody has proved to know the secret, frames are this short. */
@@ -47,6 +47,7 @@ final class Wire {
     enum Kind {
         PUT,
         GET,
+        CHECK,
         LEAVE,
         DONE,
         VALUE,

@@ -34,6 +34,14 @@ public interface Rendezvous extends AutoCloseable {
      */
     byte[] await(String key, long deadlineNanos);
 
+    /**
+     * Asks whether all ranks of the job are well, for those who wait for something that is not a note. Who failed by itself is named
+     * rather than who gave up because of it.
+     *
+     * @throws dev.tutti.PeerFailedException if a rank of the job is known to have failed
+     */
+    void requireEverybody();
+
     /** Leaves; what is kept for the job is removed when the last rank has left. */
     @Override
     void close();

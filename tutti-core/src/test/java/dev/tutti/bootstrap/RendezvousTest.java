@@ -16,8 +16,10 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -160,6 +162,75 @@ class RendezvousTest {
             }
         });
         assertThat(texts).containsExactly("process 1 could not join: no memory", "gave up");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"file", "tcp"})
+    void shouldSayWhoGaveUpFirstWhenAsked(String kind) throws Exception {
+        IntFunction<Rendezvous> join = joining(kind, 3, Duration.ofSeconds(20));
+        List<Rendezvous> joined = all(3, join);
+        joined.getFirst().requireEverybody();
+        joined.get(2).put("gave-up/2", bytes("no memory"));
+        if (kind.equals("file")) {
+            setAge(".*gave-up.2", Duration.ofSeconds(1));
+        }
+        joined.get(1).put("gave-up/1", bytes("process 2 could not join: no memory"));
+        assertThatThrownBy(joined.getFirst()::requireEverybody)
+                .isInstanceOf(PeerFailedException.class)
+                .hasMessage("process 2 could not join: no memory");
+        all(3, process -> {
+            joined.get(process).close();
+            return process;
+        });
+    }
+
+    /** Clocks of files tick slowly. */
+    private void setAge(String name, Duration age) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            Path file = files.filter(each -> each.getFileName().toString().matches(name))
+                    .findFirst()
+                    .orElseThrow();
+            Files.setLastModifiedTime(file, FileTime.from(Instant.now().minus(age)));
+        }
+    }
+
+    @Test
+    void shouldNameWhoEndedRatherThanWhoGaveUpBecauseOfIt() throws Exception {
+        Process mortal = new ProcessBuilder("sleep", "1000").start();
+        try (FileRendezvous living = FileRendezvous.forJob(PrivateFolder.ofUser(folder), "job", 0, ProcessId.self());
+                FileRendezvous other =
+                        FileRendezvous.forJob(PrivateFolder.ofUser(folder), "job", 1, ProcessId.self())) {
+            FileRendezvous.forJob(
+                    PrivateFolder.ofUser(folder),
+                    "job",
+                    2,
+                    ProcessId.of(mortal.pid()).orElseThrow());
+            living.requireEverybody();
+            mortal.destroyForcibly().waitFor();
+            other.put("gave-up/1", bytes("process 2 ended while the ranks were joining"));
+            assertThatThrownBy(living::requireEverybody)
+                    .isInstanceOf(PeerFailedException.class)
+                    .hasMessage("process 2 ended while the ranks were joining");
+        } finally {
+            mortal.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldSayWhyWhenAProcessHasGivenUpAndEnded() throws Exception {
+        Process mortal = new ProcessBuilder("sleep", "1000").start();
+        try (FileRendezvous living = FileRendezvous.forJob(PrivateFolder.ofUser(folder), "job", 0, ProcessId.self())) {
+            FileRendezvous failing = FileRendezvous.forJob(
+                    PrivateFolder.ofUser(folder),
+                    "job",
+                    1,
+                    ProcessId.of(mortal.pid()).orElseThrow());
+            failing.put("gave-up/1", bytes("no memory"));
+            mortal.destroyForcibly().waitFor();
+            assertThatThrownBy(living::requireEverybody).hasMessage("process 1 could not join: no memory");
+        } finally {
+            mortal.destroyForcibly();
+        }
     }
 
     @Test

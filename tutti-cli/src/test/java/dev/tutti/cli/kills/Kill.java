@@ -37,8 +37,8 @@ record Kill(Phase phase, int ranks, List<Integer> victims, long delayMillis, lon
         CLOSE
     }
 
-    static Kill draw(Random random) {
-        Phase phase = Phase.values()[random.nextInt(Phase.values().length)];
+    static Kill draw(Random random, Phase... phases) {
+        Phase phase = phases[random.nextInt(phases.length)];
         int ranks = 2 + random.nextInt(3);
         List<Integer> victims = switch (random.nextInt(4)) {
             case 0 -> List.of(0);

@@ -18,26 +18,28 @@ public final class Kills {
     /**
      * Runs kills.
      *
-     * @param arguments how many (200), and the seed
+     * @param arguments how many (200), the seed, and a {@link Kill.Phase} if only that is wanted
      */
     public static void main(String[] arguments) throws Exception {
         int number = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 200;
         long seed = arguments.length > 1 ? Long.parseLong(arguments[1]) : System.nanoTime();
+        Kill.Phase[] phases =
+                arguments.length > 2 ? new Kill.Phase[] {Kill.Phase.valueOf(arguments[2])} : Kill.Phase.values();
         System.exit(
-                run(number, seed).stream()
+                run(number, seed, phases).stream()
                                 .allMatch(outcome -> outcome.problems().isEmpty())
                         ? 0
                         : 1);
     }
 
-    static List<Outcome> run(int number, long seed) throws Exception {
+    static List<Outcome> run(int number, long seed, Kill.Phase... phases) throws Exception {
         System.out.println(number + " kills, seed " + seed);
         Random random = new Random(seed);
         Path runtime = Files.createTempDirectory("tutti-kills");
         List<Outcome> outcomes = new ArrayList<>();
         try {
             for (int i = 0; i < number; i++) {
-                Kill kill = Kill.draw(random);
+                Kill kill = Kill.draw(random, phases);
                 Outcome outcome = new Trial(kill, runtime).run();
                 outcomes.add(outcome);
                 System.out.printf(

@@ -24,6 +24,8 @@ final class Trial {
     private static final long START_SECONDS = 60;
     private static final Pattern LINE = Pattern.compile("\\[(\\d+)\\] (UP|READY|FAILED)(?: (.*))?");
 
+    private static final Pattern NAMED = Pattern.compile("\\b(?:rank|process) (\\d+)\\b");
+
     /**
      * What came of it.
      *
@@ -167,11 +169,10 @@ final class Trial {
             }
             String[] words = failure.split(" ", 4);
             slowest = Math.max(slowest, Long.parseLong(words[0]) - killedAt);
-            boolean named = kill.victims().stream()
-                    .anyMatch(victim -> Pattern.compile("\\b(rank|process) " + victim + "\\b")
-                            .matcher(words[3])
-                            .find());
-            if (!words[1].equals("PEER_FAILED") || !named || !isOfVictims(words[2])) {
+            // Whom it names first: not one that gave up because of a victim.
+            Matcher named = NAMED.matcher(words[3]);
+            boolean namesVictim = named.find() && kill.victims().contains(Integer.valueOf(named.group(1)));
+            if (!words[1].equals("PEER_FAILED") || !namesVictim || !isOfVictims(words[2])) {
                 problems.add("rank " + rank + " was told: " + failure);
             }
         }

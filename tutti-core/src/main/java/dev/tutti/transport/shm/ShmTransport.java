@@ -93,7 +93,13 @@ public final class ShmTransport implements Transport {
             }
             for (int rank = 0; rank < size; rank++) {
                 Region region = mappings.regions[rank];
-                await(region, deadline, "map everybody's memory", timeoutNanos, region::isReady);
+                await(
+                        region,
+                        deadline,
+                        "map everybody's memory",
+                        timeoutNanos,
+                        rendezvous::requireEverybody,
+                        region::isReady);
             }
             for (int rank : localRanks) {
                 mappings.regions[rank].everybodyHasIt();
@@ -105,27 +111,13 @@ public final class ShmTransport implements Transport {
         }
     }
 
-    /** Maps a peer's memory. If it is not there although the peer is, the peer has given up, because of somebody else who failed. */
+    /** Maps a peer's memory. If it is not there, the peer may have given up because of somebody else: who failed first is named. */
     private static Region map(Card card, MemoryBudget budget, Rendezvous rendezvous) {
         try {
             return Region.open(card, budget);
         } catch (TuttiException failed) {
-            if (failed.category() == TuttiException.Category.BROKEN) {
-                requireEverybody(rendezvous);
-            }
+            rendezvous.requireEverybody();
             throw failed;
-        }
-    }
-
-    /** Throws if a rank is known to have failed. */
-    private static void requireEverybody(Rendezvous rendezvous) {
-        try {
-            // Nobody puts this, so that the answer is who has failed, or that it is late.
-            rendezvous.await(Card.KEY + "nobody", System.nanoTime());
-        } catch (PeerFailedException told) {
-            throw told;
-        } catch (TuttiException late) {
-            // Nobody that is known of.
         }
     }
 
@@ -134,15 +126,23 @@ public final class ShmTransport implements Transport {
         boolean holds();
     }
 
-    /** Waits without burning a core; for threads of any kind. */
-    private static void await(Region peer, long deadline, String what, long timeoutNanos, Condition condition) {
+    /**
+     * Waits without burning a core; for threads of any kind.
+     *
+     * @param requireOthers throws, asked now and then, if another than this peer has failed, and this one with it
+     */
+    private static void await(
+            Region peer, long deadline, String what, long timeoutNanos, Runnable requireOthers, Condition condition) {
         long parkNanos = FIRST_PARK_NANOS;
         long lookedAt = System.nanoTime();
         while (!condition.holds()) {
             long now = System.nanoTime();
             if (now - lookedAt >= ALIVE_EVERY_NANOS) {
                 lookedAt = now;
-                if (!ProcessFacts.isAlive(peer.card.pid(), peer.card.startTime()) && !condition.holds()) {
+                // In this order: whoever ends because of another has ended later.
+                boolean alive = ProcessFacts.isAlive(peer.card.pid(), peer.card.startTime());
+                requireOthers.run();
+                if (!alive && !condition.holds()) {
                     throw new PeerFailedException(
                             "rank " + peer.rank + " (process " + peer.card.pid() + ") ended before it could " + what,
                             null,
@@ -193,13 +193,14 @@ public final class ShmTransport implements Transport {
         long[] found = {peer.directory.find(id)};
         if (found[0] == 0) {
             long[] changes = {-1};
-            await(peer, deadline, "join communicator " + Long.toHexString(id), joinTimeoutNanos, () -> {
+            await(peer, deadline, "join communicator " + Long.toHexString(id), joinTimeoutNanos, stillWanted, () -> {
                 long now = peer.directory.changes();
                 if (now != changes[0]) {
                     changes[0] = now;
                     found[0] = peer.directory.find(id);
                 }
                 if (found[0] == 0) {
+                    // Costs little, and is asked more often than who is alive.
                     stillWanted.run();
                 }
                 return found[0] != 0;

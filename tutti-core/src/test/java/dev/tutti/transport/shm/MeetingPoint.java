@@ -12,7 +12,7 @@ public final class MeetingPoint implements Rendezvous {
     private final Map<String, byte[]> values = new HashMap<>();
     private @Nullable String failure;
 
-    /** Whoever finds nothing is told this from now on. */
+    /** Whoever asks, or finds nothing, is told this from now on. */
     synchronized void fail(String text) {
         failure = text;
     }
@@ -28,10 +28,8 @@ public final class MeetingPoint implements Rendezvous {
         try {
             while (!values.containsKey(key)) {
                 long left = deadlineNanos - System.nanoTime();
-                if (left <= 0 && failure != null) {
-                    throw new PeerFailedException(failure, null);
-                }
                 if (left <= 0) {
+                    requireEverybody();
                     throw new TuttiException(TuttiException.Category.TIMEOUT, "nobody has put " + key, null);
                 }
                 wait(left / 1_000_000 + 1);
@@ -39,6 +37,13 @@ public final class MeetingPoint implements Rendezvous {
             return values.get(key);
         } catch (InterruptedException interrupted) {
             throw new TuttiException(TuttiException.Category.TIMEOUT, "interrupted", interrupted);
+        }
+    }
+
+    @Override
+    public synchronized void requireEverybody() {
+        if (failure != null) {
+            throw new PeerFailedException(failure, null);
         }
     }
 

@@ -84,10 +84,47 @@ class ShmTransportTest {
         meeting.put(Card.KEY + 1, given.card.encode());
         given.unmap();
         meeting.fail("process 2 ended");
+        assertTold("process 2 ended", meeting);
+    }
 
+    @Test
+    void shouldNameWhoFailedWhenAPeerHasEndedBecauseOfIt() {
+        MeetingPoint meeting = new MeetingPoint();
+        OwnRegion given = OwnRegion.create(1, false, new MemoryBudget());
+        try {
+            // No process has such a number.
+            String ended =
+                    new String(given.card.encode(), StandardCharsets.UTF_8).replaceFirst("pid=\\d+", "pid=99999999");
+            meeting.put(Card.KEY + 1, ended.getBytes(StandardCharsets.UTF_8));
+            assertTold("rank 1 (process 99999999) ended before its memory could be mapped", meeting);
+            meeting.fail("process 2 ended");
+            assertTold("process 2 ended", meeting);
+        } finally {
+            given.unmap();
+        }
+    }
+
+    @Test
+    void shouldNameWhoFailedWhenAPeerDoesNotGetReadyBecauseOfIt() {
+        MeetingPoint meeting = new MeetingPoint();
+        OwnRegion waiting = OwnRegion.create(1, false, new MemoryBudget());
+        OwnRegion failed = OwnRegion.create(2, false, new MemoryBudget());
+        try {
+            meeting.put(Card.KEY + 1, waiting.card.encode());
+            meeting.put(Card.KEY + 2, failed.card.encode());
+            meeting.fail("process 2 ended");
+            assertTold("process 2 ended", meeting);
+        } finally {
+            waiting.unmap();
+            failed.unmap();
+        }
+    }
+
+    /** Rank 0 of three is told this when it comes to the others. */
+    private static void assertTold(String text, MeetingPoint meeting) {
         PeerFailedException told =
                 assertThrows(PeerFailedException.class, () -> ShmTransport.open(3, new int[] {0}, meeting, PATIENCE));
-        assertEquals("process 2 ended", told.getMessage());
+        assertEquals(text, told.getMessage());
     }
 
     @Test
