@@ -114,7 +114,8 @@ public final class Patience {
         return what.get() + " on '" + endpoint.name + "'";
     }
 
-    private static String seconds(long nanos) {
+    /** A time as messages say it: {@code 2.5s}, {@code 5m}. */
+    public static String seconds(long nanos) {
         return Duration.ofNanos(nanos).toString().substring(2).toLowerCase(Locale.ROOT);
     }
 }

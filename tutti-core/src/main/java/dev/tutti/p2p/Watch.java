@@ -1,11 +1,10 @@
 package dev.tutti.p2p;
 
 import dev.tutti.channel.Board;
+import dev.tutti.exec.Patience;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.time.Duration;
 import java.util.BitSet;
-import java.util.Locale;
 
 /**
  * Finds out whether there is still something to wait for, when nothing could be moved for a while. The clock is first read
@@ -79,7 +78,7 @@ final class Watch {
             abort(
                     Board.Reason.TIMEOUT,
                     overdue,
-                    onThis(overdue) + " timed out after " + seconds(limit) + " on rank " + rank + "; "
+                    onThis(overdue) + " timed out after " + Patience.seconds(limit) + " on rank " + rank + "; "
                             + whyNot(overdue));
             return true;
         }
@@ -99,7 +98,7 @@ final class Watch {
                 onThis(oldest),
                 others,
                 rank,
-                seconds(waitedNanos / 1_000_000 * 1_000_000),
+                Patience.seconds(waitedNanos / 1_000_000 * 1_000_000),
                 whyNot(oldest));
     }
 
@@ -162,9 +161,5 @@ final class Watch {
         return message.stage == Message.Stage.ASKED
                 ? peer + " has not posted a receive for it"
                 : peer + " takes no messages and the ring to it is full";
-    }
-
-    private static String seconds(long nanos) {
-        return Duration.ofNanos(nanos).toString().substring(2).toLowerCase(Locale.ROOT);
     }
 }
