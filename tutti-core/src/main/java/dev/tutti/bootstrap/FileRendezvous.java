@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Notes as files of a {@link PrivateFolder}. A note appears by linking a file that has been written to the end to its name: whole,
+ * Notes as files of a {@link JobFolder}. A note appears by linking a file that has been written to the end to its name: whole,
  * and once.
  */
 final class FileRendezvous implements Rendezvous {
@@ -24,24 +24,24 @@ final class FileRendezvous implements Rendezvous {
     private static final long LONGEST_PAUSE_NANOS = 8_000_000;
     private static final long LOOK_FOR_DEAD_EVERY_NANOS = 100_000_000;
 
-    private final PrivateFolder folder;
+    private final JobFolder folder;
     private final String member;
     private final AtomicInteger notes = new AtomicInteger();
     private boolean closed;
 
-    private FileRendezvous(PrivateFolder folder, String member) {
+    private FileRendezvous(JobFolder folder, String member) {
         this.folder = folder;
         this.member = member;
     }
 
     /** In a folder that is found by the job's id. */
     static FileRendezvous forJob(PrivateFolder user, String id, int process, ProcessId self) {
-        return new FileRendezvous(user.ofJob(id, "" + process, self), "" + process);
+        return new FileRendezvous(JobFolder.enter(user, id, "" + process, self), "" + process);
     }
 
     /** In a folder that whoever started the job has made. */
     static FileRendezvous in(Path path, int world, int process, ProcessId self) {
-        PrivateFolder folder = PrivateFolder.existing(path);
+        JobFolder folder = JobFolder.existing(path);
         String member = world + "." + process;
         try {
             folder.enter(member, self);

@@ -32,7 +32,7 @@ public final class HostedJob implements AutoCloseable {
         ProcessId self = ProcessId.self();
         PrivateFolder user =
                 PrivateFolder.ofUser(Venue.Folder.forJob(environment).runtimeFolder());
-        return new HostedJob(name, self, PrivateFolder.create(user, name, self));
+        return new HostedJob(name, self, JobFolder.create(user, name, self));
     }
 
     /** Where the processes meet. */
@@ -53,7 +53,7 @@ public final class HostedJob implements AutoCloseable {
     /** Tells those who are still joining that one will not come. */
     public void ended(int process) {
         try {
-            Files.createFile(folder.resolve(PrivateFolder.ENDED + process));
+            Files.createFile(folder.resolve(JobFolder.ENDED + process));
         } catch (IOException gone) {
             // Then nobody is joining.
         }
@@ -62,6 +62,6 @@ public final class HostedJob implements AutoCloseable {
     /** Removes the folder. */
     @Override
     public void close() {
-        PrivateFolder.remove(folder);
+        JobFolder.remove(folder);
     }
 }

@@ -492,9 +492,9 @@ class RendezvousTest {
     void shouldRefuseAFolderThatIsOpenToOthersOrALink() throws Exception {
         Path open = Files.createDirectory(folder.resolve("tutti"));
         Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxr-xr-x"));
-        assertThatThrownBy(() -> PrivateFolder.existing(open)).hasMessageContaining("is open to others (rwxr-xr-x)");
+        assertThatThrownBy(() -> JobFolder.existing(open)).hasMessageContaining("is open to others (rwxr-xr-x)");
         Path link = Files.createSymbolicLink(folder.resolve("link"), open);
-        assertThatThrownBy(() -> PrivateFolder.existing(link)).hasMessageContaining("symbolic link");
+        assertThatThrownBy(() -> JobFolder.existing(link)).hasMessageContaining("symbolic link");
     }
 
     @Test
