@@ -1,15 +1,10 @@
 package dev.tutti;
 
-import dev.tutti.exec.Gate;
 import dev.tutti.memory.Operand;
 import dev.tutti.spi.Allocation;
 import dev.tutti.spi.Transport;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,39 +29,7 @@ public final class Buffer implements AutoCloseable {
     private final int arrayIndex;
     private final @Nullable MemorySegment segment;
     private final boolean mayClose;
-    private final @Nullable Owner owner;
-
-    /**
-     * Memory of Tutti's own, shared by a buffer and its slices.
-     *
-     * @param transport whose peers can reach it
-     * @param worldRank whose it is
-     * @param windows windows that are open on it
-     * @param quarantined whether a peer may still touch it after a failure, so that it must never be freed
-     */
-    private record Owner(
-            long id,
-            Transport transport,
-            int worldRank,
-            Allocation allocation,
-            AtomicInteger inFlight,
-            AtomicBoolean closing,
-            AtomicInteger windows,
-            AtomicBoolean quarantined) {
-        private static final AtomicLong IDS = new AtomicLong();
-
-        Owner(Transport transport, int worldRank, Allocation allocation) {
-            this(
-                    IDS.incrementAndGet(),
-                    transport,
-                    worldRank,
-                    allocation,
-                    new AtomicInteger(),
-                    new AtomicBoolean(),
-                    new AtomicInteger(),
-                    new AtomicBoolean());
-        }
-    }
+    private final @Nullable OwnMemory owner;
 
     private Buffer(
             DataType type,
@@ -74,7 +37,7 @@ public final class Buffer implements AutoCloseable {
             @Nullable Object array,
             int arrayIndex,
             @Nullable MemorySegment segment,
-            @Nullable Owner owner) {
+            @Nullable OwnMemory owner) {
         this.type = type;
         this.count = count;
         this.array = array;
@@ -92,7 +55,7 @@ public final class Buffer implements AutoCloseable {
                     "count must be in 0.." + Long.MAX_VALUE / type.bytes() + ", got " + count);
         }
         Allocation allocation = transport.allocate(worldRank, count * type.bytes());
-        return new Buffer(type, count, null, 0, allocation.memory(), new Owner(transport, worldRank, allocation));
+        return new Buffer(type, count, null, 0, allocation.memory(), new OwnMemory(transport, worldRank, allocation));
     }
 
     /**
@@ -344,57 +307,45 @@ public final class Buffer implements AutoCloseable {
 
     /** Whether this is memory of this rank that the peers to which this transport joins it can reach. */
     boolean isRegistered(Transport transport, int worldRank) {
-        return owner != null && owner.transport() == transport && owner.worldRank() == worldRank;
+        return owner != null && owner.isReachable(transport, worldRank);
     }
 
     /**
      * Frees memory of Tutti's own, after waiting for operations that still use it; does nothing for views of other memory.
-     * Closing twice is fine; closing while a {@link Window} is open on it is refused. After a failure in which a peer has not said that it keeps off, the memory is kept until the world
-     * ends: what that peer might still write must not land in memory that something else has got meanwhile.
+     * Closing twice is fine; closing while a {@link Window} is open on it is refused. After a failure in which a peer has not said that
+     * it keeps off, the memory is kept until the world ends: what that peer might still write must not land in memory that something
+     * else has got meanwhile.
      */
     @Override
     public void close() {
-        if (owner == null || owner.closing().get()) {
-            return;
-        }
-        if (owner.windows().get() != 0) {
-            throw new IllegalStateException("a window is open on this buffer: close that first, on all ranks");
-        }
-        if (!owner.closing().compareAndSet(false, true)) {
-            return;
-        }
-        Gate.awaitPassage(owner.id());
-        while (owner.inFlight().get() != 0) {
-            LockSupport.parkNanos(this, 50_000);
-        }
-        if (!owner.quarantined().get()) {
-            owner.allocation().free();
+        if (owner != null) {
+            owner.close();
         }
     }
 
     void openWindow() {
-        retain();
         if (owner != null) {
-            owner.windows().incrementAndGet();
+            owner.openWindow();
+        } else {
+            requireOpen();
         }
-        release();
     }
 
     void closeWindow() {
         if (owner != null) {
-            owner.windows().decrementAndGet();
+            owner.closeWindow();
         }
     }
 
     /** Notes that a peer may still touch this memory, so that it is never freed. */
     void quarantine() {
         if (owner != null) {
-            owner.quarantined().set(true);
+            owner.quarantine();
         }
     }
 
     boolean isQuarantined() {
-        return owner != null && owner.quarantined().get();
+        return owner != null && owner.isQuarantined();
     }
 
     /**
@@ -403,22 +354,19 @@ public final class Buffer implements AutoCloseable {
      * @return who owns the memory, for the gate; 0 if nobody waits for it
      */
     long requireOpen() {
-        if (owner != null
-                ? owner.closing().get()
-                : segment != null && !segment.scope().isAlive()) {
-            throw new IllegalStateException("this buffer has been closed");
+        if (owner != null) {
+            return owner.requireOpen();
         }
-        return owner == null ? 0 : owner.id();
+        if (segment != null && !segment.scope().isAlive()) {
+            throw OwnMemory.closed();
+        }
+        return 0;
     }
 
     /** Notes one more operation that uses this memory after the call that started it has returned. */
     void retain() {
         if (owner != null) {
-            owner.inFlight().incrementAndGet();
-            if (owner.closing().get()) {
-                owner.inFlight().decrementAndGet();
-                requireOpen();
-            }
+            owner.retain();
         } else {
             requireOpen();
         }
@@ -426,7 +374,7 @@ public final class Buffer implements AutoCloseable {
 
     void release() {
         if (owner != null) {
-            owner.inFlight().decrementAndGet();
+            owner.release();
         }
     }
 
