@@ -35,7 +35,7 @@ final class BinomialTree {
         this.me = me;
         this.lane = me.lane();
         this.place = Math.floorMod(me.rank() - me.root(), me.size());
-        this.levels = Algorithms.log2(me.size());
+        this.levels = Cost.log2(me.size());
         this.children = IntStream.range(0, place == 0 ? levels : Integer.numberOfTrailingZeros(place))
                 .filter(k -> place + (1 << k) < me.size())
                 .map(k -> rankAt(place + (1 << k)))
