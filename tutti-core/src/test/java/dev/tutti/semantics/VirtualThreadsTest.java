@@ -3,16 +3,12 @@ package dev.tutti.semantics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tutti.World;
+import dev.tutti.processes.FreshJvm;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -23,33 +19,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 90, unit = TimeUnit.SECONDS)
 class VirtualThreadsTest {
     @Test
-    void shouldNotRunOutOfCarriers(@TempDir Path folder) throws IOException, InterruptedException {
-        Path output = folder.resolve("output");
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-ea",
+    void shouldNotRunOutOfCarriers() throws IOException, InterruptedException {
+        List<String> options = List.of(
+                FreshJvm.VECTORS,
                 "-Djdk.virtualThreadScheduler.parallelism=2",
-                "-Djdk.virtualThreadScheduler.maxPoolSize=2",
-                "--add-modules",
-                "jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                VirtualRanks.class.getName()));
-        command.addAll(Arrays.asList("1", "2", "8", "32"));
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            boolean ended = process.waitFor(80, TimeUnit.SECONDS);
-            String text = Files.readString(output);
-            assertThat(ended).as("ended; so far: %s", text).isTrue();
-            assertThat(text).contains("carriers never ran out");
-            assertThat(process.exitValue()).isZero();
-        } finally {
-            process.destroyForcibly();
-        }
+                "-Djdk.virtualThreadScheduler.maxPoolSize=2");
+        assertThat(FreshJvm.run(options, VirtualRanks.class, "1", "2", "8", "32"))
+                .contains("carriers never ran out");
     }
 
     @ParameterizedTest
