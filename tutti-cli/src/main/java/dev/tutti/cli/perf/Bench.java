@@ -71,7 +71,7 @@ final class Bench implements AutoCloseable {
             cycles(() -> rows.accept(measure(setting(what, 0), data)));
             return;
         }
-        if (!settles()) {
+        if (options.warmupIterationsGiven != null || !settles()) {
             progress.accept("warming up");
             options.sizes()
                     .forEachDoubling(size ->
@@ -131,13 +131,14 @@ final class Bench implements AutoCloseable {
                 measure(setting, data, inPlace, true, iterations));
     }
 
-    /** Runs an operation unseen until its time is steady, unless -w says how often to; returns nanoseconds, or 0. */
+    /** Runs an operation unseen until its time is steady; returns nanoseconds, or 0. */
     private double settle(Operation operation, long mostNanos) {
         return settles() ? settling.settle(operation, mostNanos) : 0;
     }
 
+    /** Also after so many iterations as -w says, which may be far too few for the compilers; but not after none. */
     private boolean settles() {
-        return options.warmupIterationsGiven == null && hooks.settlingNanos() != 0;
+        return options.isWarm() && hooks.settlingNanos() != 0;
     }
 
     private int iterations(double nanosEach) {

@@ -53,7 +53,7 @@ final class PerfOptions {
     @Option(
             names = {"-w", "--warmup_iters"},
             paramLabel = "N",
-            description = "warm-up iterations of each size (until times are steady)")
+            description = "warm-up iterations of each size, before rows run until times are steady (0: neither)")
     @Nullable
     Integer warmupIterationsGiven;
 
@@ -339,7 +339,12 @@ final class PerfOptions {
         return iterationsGiven != null ? iterationsGiven : DEFAULT_ITERATIONS;
     }
 
-    /** Warm-up iterations of each size, at least: without -w rows settle as long as they need to. */
+    /** Whether times are to be those of compiled code: unless there is to be no warm-up at all. */
+    boolean isWarm() {
+        return warmupIterationsGiven == null || warmupIterationsGiven > 0;
+    }
+
+    /** Warm-up iterations of each size, before rows settle. */
     int warmupIterations() {
         return warmupIterationsGiven != null ? warmupIterationsGiven : 1;
     }

@@ -55,6 +55,20 @@ class PerfCommandTest {
         assertThat(outcome.out()).contains("[virtual]");
     }
 
+    /** A row that has settled knows how long a call takes, and so has more iterations than the 20 that it has at least. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {"-c 1|true", "-w 3|true", "-w 0|false"})
+    void shouldSettleUnlessThereIsToBeNoWarmUp(String option, boolean settles, @TempDir Path folder) throws Exception {
+        Path json = folder.resolve("rows.json");
+        PerfTester.Outcome outcome =
+                new PerfTester().with(Hooks.NONE).run("all_reduce -g 2 -b 64 -e 64 -J " + json + " " + option);
+        assertThat(outcome.exitCode()).as(outcome.err()).isZero();
+        assertThat(Files.readString(json))
+                .containsPattern("\"actual_iterations\": ?" + (settles ? "(?!20\\b)\\d\\d" : "20\\b"));
+    }
+
     @ParameterizedTest
     @EnumSource(Program.class)
     void shouldCountWrongElementsAndFailWhenAResultIsSpoilt(Program program) {
