@@ -48,7 +48,7 @@ final class Arguments {
             case double[] _ -> 8;
             case long[] _ -> 8;
             default ->
-                throw new IllegalArgumentException("expected a primitive numeric array, got "
+                throw new IllegalArgumentException("expected byte[], short[], int[], long[], float[] or double[], got "
                         + array.getClass().getSimpleName());
         };
     }
@@ -61,7 +61,7 @@ final class Arguments {
             case int[] a -> MemorySegment.ofArray(a);
             case double[] a -> MemorySegment.ofArray(a);
             case long[] a -> MemorySegment.ofArray(a);
-            default -> throw new IllegalArgumentException("not a primitive numeric array: " + array.getClass());
+            default -> throw new IllegalArgumentException("not an array of numbers: " + array.getClass());
         };
     }
 

@@ -51,8 +51,8 @@ public final class Buffer implements AutoCloseable {
     static Buffer allocate(Transport transport, int worldRank, DataType type, long count) {
         Objects.requireNonNull(type, "type");
         if (count < 0 || count > Long.MAX_VALUE / type.bytes()) {
-            throw new IllegalArgumentException(
-                    "count must be in 0.." + Long.MAX_VALUE / type.bytes() + ", got " + count);
+            throw new IllegalArgumentException("allocate on rank " + worldRank + ": count must be in 0.."
+                    + Long.MAX_VALUE / type.bytes() + ", got " + count);
         }
         Allocation allocation = transport.allocate(worldRank, count * type.bytes());
         return new Buffer(type, count, null, 0, allocation.memory(), new OwnMemory(transport, worldRank, allocation));
@@ -358,7 +358,7 @@ public final class Buffer implements AutoCloseable {
             return owner.requireOpen();
         }
         if (segment != null && !segment.scope().isAlive()) {
-            throw OwnMemory.closed();
+            throw new IllegalStateException("the arena of this buffer, " + this + ", has been closed");
         }
         return 0;
     }

@@ -249,11 +249,14 @@ public final class Group implements AutoCloseable {
             throw new TuttiException(
                     TuttiException.Category.USAGE,
                     "a group belongs to the thread that made it, " + owner.getName() + ", not "
-                            + Thread.currentThread().getName(),
+                            + Thread.currentThread().getName() + ": make one in each thread",
                     null);
         }
         if (started) {
-            throw new TuttiException(TuttiException.Category.USAGE, "this group has been started already", null);
+            throw new TuttiException(
+                    TuttiException.Category.USAGE,
+                    "this group has been started already: make another by world.group()",
+                    null);
         }
     }
 }

@@ -29,7 +29,11 @@ final class LocalRun<T> {
         try {
             results.set(rank - world.firstLocalRank(), body.call(world.communicator(rank)));
         } catch (Throwable thrown) {
-            failures.add(thrown);
+            failures.add(
+                    thrown instanceof RuntimeException || thrown instanceof Error
+                            ? thrown
+                            : new AbortedException(
+                                    "rank " + rank + " of '" + world.name() + "' failed: " + thrown, thrown));
             world.fail(rank, thrown);
         } finally {
             world.closeCommunicators(rank);
@@ -56,9 +60,9 @@ final class LocalRun<T> {
                 thread.join();
                 return;
             } catch (InterruptedException thrown) {
-                threads.forEach(Thread::interrupt);
+                failures.add(new AbortedException("interrupted while the ranks of '" + world.name() + "' ran", thrown));
                 // The ranks now end with an abort; whoever interrupted us is told after they have.
-                failures.add(thrown);
+                threads.forEach(Thread::interrupt);
                 interrupted = true;
             }
         }
@@ -70,8 +74,6 @@ final class LocalRun<T> {
         if (first instanceof Error error) {
             throw error;
         }
-        return first instanceof RuntimeException unchecked
-                ? unchecked
-                : new AbortedException("a rank failed: " + first, first);
+        return (RuntimeException) first;
     }
 }

@@ -55,8 +55,9 @@ final class OwnMemory {
         return id;
     }
 
-    static IllegalStateException closed() {
-        return new IllegalStateException("this buffer has been closed");
+    private IllegalStateException closed() {
+        return new IllegalStateException("this buffer, " + allocation.memory().byteSize() + " bytes of rank "
+                + worldRank + ", has been closed: take another from comm.allocate");
     }
 
     void retain() {
@@ -95,7 +96,8 @@ final class OwnMemory {
             return;
         }
         if (windows.get() != 0) {
-            throw new IllegalStateException("a window is open on this buffer: close that first, on all ranks");
+            throw new IllegalStateException(
+                    "a window is open on this buffer of rank " + worldRank + ": close that first, on all ranks");
         }
         if (!closing.compareAndSet(false, true)) {
             return;

@@ -351,7 +351,8 @@ public final class Window implements AutoCloseable {
         if (closed.get()) {
             throw new TuttiException(
                     TuttiException.Category.USAGE,
-                    "this window on '" + communicator.name() + "' has been closed",
+                    "the window of rank " + communicator.rank() + " on '" + communicator.name()
+                            + "' has been closed: open another on all ranks",
                     null);
         }
         communicator.schedule.requireActive();

@@ -131,7 +131,7 @@ public final class World implements AutoCloseable {
 
     private void requireRank(int rank) {
         if (rank < 0 || rank >= size) {
-            throw new IllegalArgumentException("rank " + rank + " is outside 0.." + (size - 1));
+            throw new IllegalArgumentException("rank " + rank + " is outside 0.." + (size - 1) + " of '" + name + "'");
         }
     }
 

@@ -172,7 +172,7 @@ class MemorySafetyTest {
             assertThat(closing.isAlive()).isTrue();
             assertThat(thrownBy(() -> comm.allReduceAsync(buffer, ReduceOp.SUM)))
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("closed");
+                    .hasMessage("this buffer, 400 bytes of rank 0, has been closed: take another from comm.allocate");
             Communicator other = world.communicator(1);
             other.allReduce(other.allocate(DataType.INT32, 100), ReduceOp.SUM);
             work.await();

@@ -156,7 +156,7 @@ class WindowTest {
                             return null;
                         }))
                         .isInstanceOf(IllegalStateException.class)
-                        .hasMessageContaining("window");
+                        .hasMessageContaining("a window is open on this buffer of rank " + comm.rank());
                 comm.barrier();
                 assertThat(read(own)).containsOnly(0);
             }
@@ -184,7 +184,9 @@ class WindowTest {
                         window.signal(1);
                         return null;
                     }))) {
-                assertThat(thrown).isInstanceOf(TuttiException.class).hasMessageContaining("closed");
+                assertThat(thrown)
+                        .isInstanceOf(TuttiException.class)
+                        .hasMessageContaining("window of rank " + comm.rank() + " on 'world' has been closed");
             }
             window.buffer().close();
         });

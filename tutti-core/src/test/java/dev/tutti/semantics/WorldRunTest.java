@@ -143,7 +143,10 @@ class WorldRunTest {
                 }
                 comm.barrier();
             })));
-            assertThat(thrown).isInstanceOf(AbortedException.class).hasCause(original);
+            assertThat(thrown)
+                    .isInstanceOf(AbortedException.class)
+                    .hasMessage("rank 1 of 'world' failed: " + original)
+                    .hasCause(original);
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
         }
     }
@@ -161,7 +164,9 @@ class WorldRunTest {
         }));
         inside.await();
         caller.interrupt();
-        assertThat(caller.thrown()).isInstanceOf(AbortedException.class);
+        assertThat(caller.thrown())
+                .isInstanceOf(AbortedException.class)
+                .hasMessage("interrupted while the ranks of 'world' ran");
         assertThat(caller.wasInterruptedAtItsEnd()).isTrue();
     }
 

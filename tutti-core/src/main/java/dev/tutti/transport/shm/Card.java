@@ -6,6 +6,7 @@ import dev.tutti.posix.Membarrier;
 import dev.tutti.posix.ProcessFacts;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -120,6 +121,9 @@ record Card(
 
     static TuttiException refused(int rank, String reason) {
         return new TuttiException(
-                TuttiException.Category.BROKEN, "cannot share memory with rank " + rank + ": " + reason, null);
+                TuttiException.Category.BROKEN,
+                "cannot share memory with rank " + rank + ": " + reason,
+                null,
+                new TuttiException.Facts(null, null, List.of(rank)));
     }
 }

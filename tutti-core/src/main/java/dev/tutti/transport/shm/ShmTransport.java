@@ -83,7 +83,7 @@ public final class ShmTransport implements Transport {
             }
             for (int rank = 0; rank < size; rank++) {
                 if (mappings.regions[rank] == null) {
-                    Card card = Card.decode(rank, rendezvous.await(Card.KEY + rank, deadline));
+                    Card card = Card.decode(rank, awaitCard(rank, rendezvous, deadline, timeoutNanos));
                     mappings.regions[rank] = map(card, budget, rendezvous);
                 }
             }
@@ -109,6 +109,26 @@ public final class ShmTransport implements Transport {
             mappings.release();
             throw thrown;
         }
+    }
+
+    private static byte[] awaitCard(int rank, Rendezvous rendezvous, long deadline, long timeoutNanos) {
+        try {
+            return rendezvous.await(Card.KEY + rank, deadline);
+        } catch (TuttiException failed) {
+            throw failed.category() == TuttiException.Category.TIMEOUT
+                    ? late("rank " + rank, rank, "share its memory", timeoutNanos, failed)
+                    : failed;
+        }
+    }
+
+    private static TuttiException late(
+            String who, int rank, String what, long timeoutNanos, @Nullable Throwable cause) {
+        return new TuttiException(
+                TuttiException.Category.TIMEOUT,
+                who + " did not " + what + " within " + timeoutNanos / 1_000_000
+                        + " ms; is it in the same call? TUTTI_JOIN_TIMEOUT allows more time",
+                cause,
+                new TuttiException.Facts(null, null, List.of(rank)));
     }
 
     /** Maps a peer's memory. If it is not there, the peer may have given up because of somebody else: who failed first is named. */
@@ -144,17 +164,13 @@ public final class ShmTransport implements Transport {
                 requireOthers.run();
                 if (!alive && !condition.holds()) {
                     throw new PeerFailedException(
-                            "rank " + peer.rank + " (process " + peer.card.pid() + ") ended before it could " + what,
+                            who(peer) + " ended before it could " + what,
                             null,
                             new TuttiException.Facts(null, null, List.of(peer.rank)));
                 }
             }
             if (now - deadline >= 0) {
-                throw new TuttiException(
-                        TuttiException.Category.TIMEOUT,
-                        "rank " + peer.rank + " (process " + peer.card.pid() + ") did not " + what + " within "
-                                + java.time.Duration.ofNanos(timeoutNanos) + "; is it in the same call?",
-                        null);
+                throw late(who(peer), peer.rank, what, timeoutNanos, null);
             }
             if (Thread.currentThread().isInterrupted()) {
                 throw new AbortedException("interrupted while waiting for rank " + peer.rank + " to " + what, null);
@@ -162,6 +178,10 @@ public final class ShmTransport implements Transport {
             LockSupport.parkNanos(peer, parkNanos);
             parkNanos = Math.min(2 * parkNanos, LONGEST_PARK_NANOS);
         }
+    }
+
+    private static String who(Region peer) {
+        return "rank " + peer.rank + " (process " + peer.card.pid() + ")";
     }
 
     @Override
@@ -224,12 +244,19 @@ public final class ShmTransport implements Transport {
     private Shared enter(long id, RegionLayout layout) {
         synchronized (shared) {
             if (closed) {
-                throw new TuttiException(TuttiException.Category.USAGE, "the world has been closed", null);
+                throw closed("a communicator");
             }
             Shared here = shared.computeIfAbsent(id, key -> new Shared(layout.ranks()));
             here.members++;
             return here;
         }
+    }
+
+    private static TuttiException closed(String what) {
+        return new TuttiException(
+                TuttiException.Category.USAGE,
+                "cannot make " + what + ": the world has been closed; keep it open for as long as its ranks run",
+                null);
     }
 
     private void leave(long id, Shared here) {
@@ -247,7 +274,7 @@ public final class ShmTransport implements Transport {
         }
         synchronized (shared) {
             if (closed) {
-                throw new TuttiException(TuttiException.Category.USAGE, "the world has been closed", null);
+                throw closed("a buffer of rank " + worldRank);
             }
             mappings.retain();
         }

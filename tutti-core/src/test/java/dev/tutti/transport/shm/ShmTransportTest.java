@@ -15,6 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -179,12 +180,33 @@ class ShmTransportTest {
     void shouldNameTheMissingRankWhenItDoesNotJoin() throws Exception {
         withTwo(false, TimeUnit.MILLISECONDS.toNanos(500), (first, second, threads) -> {
             TuttiException late = assertThrows(TuttiException.class, () -> first.join(3, 0, BOTH, LAYOUT));
-            assertTrue(String.valueOf(late.getMessage()).contains("rank 1 "), late::toString);
+            assertLate(late, "rank 1 \\(process \\d+\\) did not join communicator 3 within 500 ms; .*");
         });
         TuttiException alone = assertThrows(
                 TuttiException.class,
                 () -> ShmTransport.open(2, new int[] {0}, new MeetingPoint(), TimeUnit.MILLISECONDS.toNanos(200)));
-        assertTrue(String.valueOf(alone.getMessage()).contains("shm/1"), alone::toString);
+        assertLate(alone, "rank 1 did not share its memory within 200 ms; .*");
+    }
+
+    private static void assertLate(TuttiException late, String pattern) {
+        String text = String.valueOf(late.getMessage());
+        assertTrue(text.matches(pattern) && text.contains("TUTTI_JOIN_TIMEOUT"), text);
+        assertEquals(TuttiException.Category.TIMEOUT, late.category());
+        assertEquals(List.of(1), late.ranks());
+    }
+
+    @Test
+    void shouldSayWhatCannotBeMadeWhenTheWorldIsClosed() throws Exception {
+        withTwo(false, PATIENCE, (first, second, threads) -> {
+            first.close();
+            for (Runnable late : List.<Runnable>of(() -> first.join(8, 0, BOTH, LAYOUT), () -> first.allocate(0, 8))) {
+                TuttiException refused = assertThrows(TuttiException.class, late::run);
+                String text = String.valueOf(refused.getMessage());
+                assertTrue(
+                        text.matches("cannot make a (communicator|buffer of rank 0): the world has been closed; .*"),
+                        text);
+            }
+        });
     }
 
     @Test
