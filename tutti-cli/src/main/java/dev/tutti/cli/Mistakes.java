@@ -28,11 +28,17 @@ final class Mistakes {
 
     private static String unknown(CommandSpec command, String argument) {
         if (argument.startsWith("-")) {
-            return "unknown option " + argument + suggestion(argument, optionNames(command));
+            return "unknown option " + argument + suggestion(argument, optionNames(command), "");
         }
         return command.subcommands().isEmpty()
                 ? "unexpected argument '" + argument + "'"
-                : "unknown command '" + argument + "'" + suggestion(argument, command.subcommands().keySet().stream());
+                : "unknown command '" + argument + "'"
+                        + suggestion(
+                                argument,
+                                command.subcommands().keySet().stream(),
+                                "; there are "
+                                        + String.join(
+                                                ", ", command.subcommands().keySet()));
     }
 
     private static String missing(CommandSpec command, List<ArgSpec> missing) {
@@ -62,14 +68,15 @@ final class Mistakes {
                 .flatMap(option -> Stream.of(option.names()));
     }
 
-    private static String suggestion(String given, Stream<String> known) {
+    /** What was probably meant; without a guess, what else there is to say. */
+    private static String suggestion(String given, Stream<String> known, String otherwise) {
         record Candidate(String name, int distance) {}
         Optional<Candidate> nearest = known.filter(name -> name.length() > 2)
                 .map(name -> new Candidate(name, distance(given, name)))
                 .min(Comparator.comparingInt(Candidate::distance));
         return nearest.filter(candidate -> candidate.distance() <= Math.max(2, given.length() / 3))
                 .map(candidate -> "; did you mean " + candidate.name() + "?")
-                .orElse("");
+                .orElse(otherwise);
     }
 
     /** How many letters must be inserted, removed or replaced to make one word of the other. */

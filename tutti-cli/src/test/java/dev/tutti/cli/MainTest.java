@@ -49,6 +49,7 @@ class MainTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             prf                              | tutti: unknown command 'prf'; did you mean perf?
+            topology                         | tutti: unknown command 'topology'; there are run, perf, plan, doctor
             perf                             | tutti perf: PROGRAM is missing; see tutti perf --help
             perf all_reduce --algoo ring     | tutti perf: unknown option --algoo; did you mean --algo?
             perf all_reduce --percentile     | tutti perf: unknown option --percentile; did you mean --percentiles?

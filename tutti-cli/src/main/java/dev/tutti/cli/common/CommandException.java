@@ -21,10 +21,18 @@ public final class CommandException extends RuntimeException {
     }
 
     public static CommandException cannotWrite(Path file, String option, IOException failure) {
-        String reason = failure instanceof NoSuchFileException
-                ? "there is no such folder"
-                : failure instanceof AccessDeniedException ? "not allowed" : failure.getMessage();
-        return usage("cannot write " + file + " (" + option + "): " + reason);
+        return usage("cannot write " + file + " (" + option + "): " + reason(failure, "folder"));
+    }
+
+    /** Why a file cannot be read, in words. */
+    public static String unreadable(IOException failure) {
+        return "cannot be read: " + reason(failure, "file");
+    }
+
+    private static String reason(IOException failure, String wanted) {
+        return failure instanceof NoSuchFileException
+                ? "there is no such " + wanted
+                : failure instanceof AccessDeniedException ? "not allowed" : String.valueOf(failure.getMessage());
     }
 
     public ExitCode code() {

@@ -1,6 +1,7 @@
 package dev.tutti.cli.plan;
 
 import dev.tutti.DataType;
+import dev.tutti.cli.common.CommandException;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.PlanSizes;
 import dev.tutti.plan.RankPlan;
@@ -138,7 +139,7 @@ public final class CheckCommand implements Callable<Integer> {
             reason = String.valueOf(broken.getMessage());
         } catch (IOException unreadable) {
             status = PlanStatus.REFUSED;
-            reason = "cannot be read: " + unreadable;
+            reason = CommandException.unreadable(unreadable);
         } catch (StackOverflowError | RuntimeException failure) {
             err.println("tutti: " + file + ": " + failure);
             status = PlanStatus.NOT_PROVEN;

@@ -196,7 +196,7 @@ final class PlanRunCommand implements Callable<Integer> {
         } catch (PlanFormatException broken) {
             judgement = new Judgement(PlanStatus.REFUSED, String.valueOf(broken.getMessage()));
         } catch (IOException unreadable) {
-            judgement = new Judgement(PlanStatus.REFUSED, "cannot be read: " + unreadable);
+            judgement = new Judgement(PlanStatus.REFUSED, CommandException.unreadable(unreadable));
         } catch (TrialCases.NotExecutable nothing) {
             judgement = new Judgement(PlanStatus.NOT_EXECUTABLE, String.valueOf(nothing.getMessage()));
         } catch (IllegalArgumentException refused) {
