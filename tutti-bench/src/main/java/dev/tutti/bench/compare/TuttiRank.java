@@ -25,6 +25,11 @@ import java.util.Locale;
 public final class TuttiRank {
     private static final int MOST_ITERATIONS = 20_000;
     private static final List<Long> WARM_SIZES = List.of(8L, 32L, 128L, 512L, 2048L, 8192L, 32768L, 131072L, 524288L);
+    /** What takes several launches, and goes past the caches. */
+    private static final List<Long> WARM_LONG_SIZES = List.of(2L << 20, 8L << 20);
+    /** Long messages take so long that only one pass in so many has some. */
+    private static final int LONG_EVERY = 8;
+
 
     private final Communicator comm;
     private final Path directory;
@@ -114,12 +119,13 @@ public final class TuttiRank {
         long compiled = 0;
         int calls = 2;
         double compiling = 1;
-        while (true) {
+        for (int pass = 0; ; pass++) {
+            List<Long> sizes = pass % LONG_EVERY == 0 ? WARM_LONG_SIZES : WARM_SIZES;
             long before = System.nanoTime();
             for (String memory : words[3].split(",")) {
                 for (String type : words[2].split(",")) {
                     if (!memory.equals("array") || type.equals("float32")) {
-                        warmOnce(type, memory, calls);
+                        warmOnce(type, memory, sizes, calls);
                     }
                 }
             }
@@ -136,9 +142,9 @@ public final class TuttiRank {
         }
     }
 
-    private void warmOnce(String type, String memory, int calls) {
+    private void warmOnce(String type, String memory, List<Long> sizes, int calls) {
         for (Collective collective : Row.COLLECTIVES) {
-            for (long bytes : WARM_SIZES) {
+            for (long bytes : sizes) {
                 int several = bytes > 65536 ? 2 : calls;
                 Exchange exchange = exchange(collective, bytes, type, memory);
                 exchange.run(several, true);
