@@ -19,6 +19,9 @@ final class Shape {
     /** Fewer bytes are not worth a hand-off. */
     private static final long SHORT_CHUNK_BYTES = 128 << 10;
 
+    /** The same where ranks share cores: what the slots of so many ranks take of the cache is worth more than a hand-off. */
+    private static final long SHORT_SHARED_CHUNK_BYTES = 64 << 10;
+
     /** Launches that have gone round so many berths find lines that have left the peers' caches. */
     private static final int BERTHS = 4;
 
@@ -185,7 +188,8 @@ final class Shape {
         if (part.scratchChunks() > 0) {
             long room = endpoint.fabric.layout().scratchBytes() / part.scratchChunks();
             // On whole granules: a window must not end inside an element.
-            chunk = Math.clamp(room / BERTHS / 128 * 128, SHORT_CHUNK_BYTES, chunk);
+            long shortest = endpoint.sharesCores ? SHORT_SHARED_CHUNK_BYTES : SHORT_CHUNK_BYTES;
+            chunk = Math.clamp(room / BERTHS / 128 * 128, shortest, chunk);
             chunk = Math.min(chunk, room / 128 * 128);
         }
         if (part.packetChunks() > 0) {

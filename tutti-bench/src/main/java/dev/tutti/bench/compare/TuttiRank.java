@@ -30,7 +30,6 @@ public final class TuttiRank {
     /** Long messages take so long that only one pass in so many has some. */
     private static final int LONG_EVERY = 8;
 
-
     private final Communicator comm;
     private final Path directory;
     private final Memories.Pool memories;
