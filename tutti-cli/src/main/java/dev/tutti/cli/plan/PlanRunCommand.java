@@ -251,8 +251,9 @@ final class PlanRunCommand implements Callable<Integer> {
 
     private void writeTrace(Candidate candidate, Path to) throws IOException {
         if (candidate.calls()) {
-            throw new IllegalArgumentException("--trace is for plans that run bare; exported built-in plans, and all with "
-                    + "--calls, run by ordinary calls: tutti plan simulate FILE --trace F shows when what should happen");
+            throw new IllegalArgumentException(
+                    "--trace is for plans that run bare; exported built-in plans, and all with "
+                            + "--calls, run by ordinary calls: tutti plan simulate FILE --trace F shows when what should happen");
         }
         TrialCase largest = candidate.cases().stream()
                 .max(Comparator.comparingLong(TrialCase::blockBytes))
