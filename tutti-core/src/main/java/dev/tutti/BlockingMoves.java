@@ -19,6 +19,9 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
      * }
      */
     public void barrier() {
+        if (meetAgain()) {
+            return;
+        }
         Call call = begin();
         try {
             requests.barrier(call);

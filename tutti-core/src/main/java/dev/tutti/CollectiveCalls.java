@@ -38,6 +38,11 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         return schedule.enter() ? inline : take();
     }
 
+    /** Makes a barrier in the shortest way, if that is what this communicator's last call was; else does nothing. */
+    final boolean meetAgain() {
+        return schedule.meetAgain(inline);
+    }
+
     final void end(Call call) {
         if (call == inline) {
             runInline(call);

@@ -58,6 +58,11 @@ public final class Bell {
         }
     }
 
+    /** Where a peer's flag is that has to be looked at before it is rung, if nobody has to fence. */
+    public long sleeping(int peer) {
+        return bells[peer] + RegionLayout.SLEEPING;
+    }
+
     /** This rank has written something that any peer may wait for. */
     public void ringOthers() {
         if (mustFence) {

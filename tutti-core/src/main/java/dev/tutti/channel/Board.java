@@ -69,6 +69,11 @@ public final class Board {
         if (meta != runMeta || count != runCount || extra != runExtra || runs == 0) {
             beginRun(number, meta, count, extra);
         }
+        publishOperation(number);
+    }
+
+    /** Announces the next operation, which is the same as the last one. */
+    public void publishOperation(long number) {
         Memory.putLongRelease(own + RegionLayout.POSITION, number);
         // Whoever sees what this operation writes to others' memory also sees what it is.
         VarHandle.storeStoreFence();

@@ -1,5 +1,6 @@
 package dev.tutti.exec;
 
+import dev.tutti.Collective;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.memory.Operand;
@@ -36,6 +37,11 @@ public final class Execution {
     private final Geometry pieces = new Geometry();
     private @Nullable PlanCalls planCalls;
     private @Nullable Shape configured;
+    /** The last operation, if it was a barrier that can be made again in one piece, and its call. */
+    private @Nullable Meeting meeting;
+
+    private @Nullable Call met;
+
     private long operation;
 
     private Agreement.@Nullable Question question;
@@ -127,6 +133,25 @@ public final class Execution {
         }
         endpoint.finishLaunch(program);
         requireAgreement(shape);
+        if (shape.collective == Collective.BARRIER) {
+            meeting = shape.meeting(program, endpoint);
+            met = call;
+        }
+    }
+
+    /**
+     * Runs a barrier if the last operation was the same one; else does nothing.
+     *
+     * @return whether it has run
+     */
+    boolean meetAgain(Call call) {
+        Meeting known = meeting;
+        // A call that was filled anew meanwhile, even if it was then refused, is not to be run again.
+        if (known == null || call != met || call.again == null || !known.isReady()) {
+            return false;
+        }
+        known.run(++operation);
+        return true;
     }
 
     private void requireAgreement(Shape shape) {
@@ -210,6 +235,7 @@ public final class Execution {
             planCalls = null;
         }
         shapes.forget();
+        meeting = null;
     }
 
     /** Starts a call that a plan of a file serves; false if none does. */
@@ -339,6 +365,7 @@ public final class Execution {
     }
 
     private void publish(Call call, long meta, int digest) {
+        meeting = null;
         operation++;
         endpoint.history = Signature.chain(endpoint.history, digest);
         endpoint.board.publishOperation(operation, meta, call.count(), call.extra());

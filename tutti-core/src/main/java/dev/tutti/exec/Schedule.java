@@ -93,6 +93,30 @@ public final class Schedule implements Progress.Moving {
         gate.uses(inputOwner, outputOwner);
     }
 
+    /**
+     * Makes a barrier at once if that is what this rank's last call was, and nobody is before it.
+     *
+     * @return false, and nothing has been done, if it has to be made in the ordinary way
+     */
+    public boolean meetAgain(Call call) {
+        if (Thread.currentThread().isVirtual() || !gate.tryEnter()) {
+            return false;
+        }
+        long before = execution.operation();
+        try {
+            if (queued != 0) {
+                return false;
+            }
+            requireActiveInside();
+            return execution.meetAgain(call);
+        } catch (Throwable thrown) {
+            abortAfter(thrown, before);
+            throw thrown;
+        } finally {
+            gate.exit();
+        }
+    }
+
     /** Runs a call between {@link #enter} and {@link #exit}. */
     public void run(Call call) {
         requireActiveInside();

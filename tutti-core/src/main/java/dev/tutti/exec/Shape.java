@@ -76,6 +76,7 @@ final class Shape {
     /** As of which choice of plans this is. */
     int generation;
 
+    private @Nullable Meeting meeting;
     private final @Nullable Program[] programs = new @Nullable Program[8];
 
     Shape(Call call, Plan plan, Endpoint endpoint) {
@@ -132,6 +133,15 @@ final class Shape {
         long output = collective.outputBlocks(ranks);
         long both = inPlace ? Math.max(input, output) : input + output;
         return collective.isRooted() ? ranks - 1 + both : ranks * both;
+    }
+
+    /** The barrier of two ranks that this is, or null. */
+    @Nullable
+    Meeting meeting(Program program, Endpoint endpoint) {
+        if (meeting == null) {
+            meeting = Meeting.of(program, digest, endpoint);
+        }
+        return meeting;
     }
 
     boolean matches(Call call) {

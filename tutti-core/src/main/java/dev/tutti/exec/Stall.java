@@ -51,10 +51,15 @@ public final class Stall {
 
     /** Tells which operation is waited for from now on. Details are looked up when somebody has to wait for long. */
     void begin(long number, Call current) {
-        operation = number;
         if (call != current) {
             call = current;
         }
+        begin(number);
+    }
+
+    /** The same for the same call, made again. */
+    void begin(long number) {
+        operation = number;
         armed = false;
     }
 
