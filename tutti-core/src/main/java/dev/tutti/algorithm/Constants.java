@@ -84,7 +84,14 @@ public record Constants(
                 0,
                 3.6,
                 CHUNK_BYTES,
-                spins ? RegionLayout.NEAR_POSTED_BYTES : RegionLayout.POSTED_BYTES);
+                posted(ranks, spins));
+    }
+
+    private static long posted(int ranks, boolean spins) {
+        if (!spins) {
+            return RegionLayout.POSTED_BYTES;
+        }
+        return ranks > 2 ? RegionLayout.MANY_POSTED_BYTES : RegionLayout.NEAR_POSTED_BYTES;
     }
 
     /**

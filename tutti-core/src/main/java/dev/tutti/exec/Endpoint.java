@@ -105,7 +105,7 @@ public final class Endpoint {
         this.size = size;
         RegionLayout layout = fabric.layout();
         this.channelsPerPeer = layout.channelsPerPeer();
-        this.sharesCores = postedBytes > RegionLayout.NEAR_POSTED_BYTES;
+        this.sharesCores = postedBytes > RegionLayout.MANY_POSTED_BYTES;
         this.board = new Board(fabric, rank, size);
         this.bell = board.bell();
         this.abortAddress = board.abortAddress();

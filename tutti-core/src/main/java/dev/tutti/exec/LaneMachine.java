@@ -151,7 +151,7 @@ final class LaneMachine {
                 moved |= inside[lane] > before;
                 done = inside[lane] == Records.sources(header);
                 if (!done) {
-                    endpoint.bell.ringOthers();
+                    endpoint.posts.ringOnce();
                 }
             } else if (kind == Records.LOOP || kind == Records.END) {
                 stepLoop(lane, records, at, kind);

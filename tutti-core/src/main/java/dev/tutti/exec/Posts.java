@@ -175,14 +175,21 @@ final class Posts {
     }
 
     private void awaitRest(long[] code, int pc, int first) {
-        endpoint.bell.ringOthers();
-        rung = endpoint.launch;
+        ringOnce();
         int arrived = first;
         for (int turns = 0; arrived < Records.sources(code[pc]); turns++) {
             if (!endpoint.stall.look(turns)) {
                 endpoint.stall.pause(turns, isCoreWanted(code, pc, arrived));
             }
             arrived = arrived(code, pc, arrived);
+        }
+    }
+
+    /** Before a wait: wakes whoever sleeps, as what this launch has posted is there; not again when it is looked at again. */
+    void ringOnce() {
+        if (rung != endpoint.launch) {
+            endpoint.bell.ringOthers();
+            rung = endpoint.launch;
         }
     }
 

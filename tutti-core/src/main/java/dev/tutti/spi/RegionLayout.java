@@ -85,8 +85,10 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int POST_BYTES = 64;
     /** Bytes of a ring for what does not fit into a post. */
     public static final long POSTED_BYTES = 256 << 10;
-    /** As much of it as stays in the nearest cache: what ranks with a core each use. */
+    /** As much of it as stays in the nearest cache: what two ranks with a core each use. */
     public static final long NEAR_POSTED_BYTES = 8 << 10;
+    /** What more ranks with a core each use: who shows something to many waits for the slowest of them unless it can be ahead. */
+    public static final long MANY_POSTED_BYTES = 64 << 10;
 
     /** From so many ranks on it takes less to read everybody's line than to write a line for everybody. */
     private static final int MANY = 8;
@@ -103,7 +105,7 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
      * @return the same on all ranks
      */
     public static boolean isPostedByAll(int ranks, long shownBytes, long postedBytes) {
-        return postedBytes > NEAR_POSTED_BYTES
+        return postedBytes > MANY_POSTED_BYTES
                 ? shownBytes * POSTED_AT_ONCE <= postedBytes
                 : ranks >= MANY && shownBytes <= POST_BYTES - 8;
     }
