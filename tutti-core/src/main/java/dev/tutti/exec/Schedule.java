@@ -99,7 +99,8 @@ public final class Schedule implements Progress.Moving {
      * @return false, and nothing has been done, if it has to be made in the ordinary way
      */
     public boolean meetAgain(Call call) {
-        if (Thread.currentThread().isVirtual() || !gate.tryEnter()) {
+        // More ranks have no such way, and need not enter the gate twice to find out.
+        if (endpoint.size != 2 || Thread.currentThread().isVirtual() || !gate.tryEnter()) {
             return false;
         }
         long before = execution.operation();
