@@ -127,7 +127,8 @@ final class FileRendezvous implements Rendezvous {
         if (!died.isEmpty()) {
             throw new PeerFailedException(String.join(", ", died) + " ended while the ranks were joining", null);
         }
-        for (Map.Entry<String, String> first : gaveUp.entrySet()) {
+        if (!gaveUp.isEmpty()) {
+            Map.Entry<String, String> first = gaveUp.entrySet().iterator().next();
             throw Bootstrap.gaveUp(first.getKey(), first.getValue());
         }
         if (!Files.isDirectory(folder.path())) {
