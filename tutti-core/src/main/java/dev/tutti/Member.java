@@ -88,7 +88,7 @@ final class Member {
                 worldRanks.length,
                 config.number(Config.Key.FIRST_LAUNCH),
                 config.duration(Config.Key.WARN_AFTER).toNanos(),
-                constants.postedBytes());
+                constants.sharesCores(worldRanks.length));
         this.tuner = new Tuner(constants);
         this.farTuner = new Tuner(constants.far());
         int worldRank = worldRanks[rank];

@@ -19,8 +19,6 @@ import dev.tutti.spi.RegionLayout;
  * @param readNanosPerByte reading a byte that is in a peer's cache, besides
  * @param packetWordNanos writing, awaiting and reading four bytes as a packet
  * @param chunkBytes the most that one chunk holds; longer messages take several rounds
- * @param postedBytes what ranks show each other ahead of time goes through a ring of so many bytes: with a core each as much as stays
- *     in the nearest cache, else enough that ranks seldom have to change places
  */
 public record Constants(
         int cores,
@@ -32,8 +30,7 @@ public record Constants(
         double foldNanosPerByte,
         double readNanosPerByte,
         double packetWordNanos,
-        long chunkBytes,
-        long postedBytes) {
+        long chunkBytes) {
 
     private static final double SPINNING_SIGNAL_NANOS = 130;
     private static final double SPINNING_PACKET_NANOS = 105;
@@ -72,7 +69,7 @@ public record Constants(
      * @return costs of waiting by spinning while every rank has a core, else of giving the core away
      */
     public static Constants of(int ranks, int cores) {
-        boolean spins = ranks <= cores;
+        boolean spins = !sharesCores(ranks, cores);
         return new Constants(
                 cores,
                 spins ? SPINNING_SIGNAL_NANOS : YIELDING_SIGNAL_NANOS,
@@ -83,15 +80,21 @@ public record Constants(
                 0.03,
                 0,
                 3.6,
-                CHUNK_BYTES,
-                posted(ranks, spins));
+                CHUNK_BYTES);
     }
 
-    private static long posted(int ranks, boolean spins) {
-        if (!spins) {
-            return RegionLayout.POSTED_BYTES;
-        }
-        return ranks > 2 ? RegionLayout.MANY_POSTED_BYTES : RegionLayout.NEAR_POSTED_BYTES;
+    /**
+     * Whether ranks have to take turns on cores. All agree on it, as they do on the cores.
+     *
+     * @param ranks how many
+     * @return true if not everyone has a core
+     */
+    public boolean sharesCores(int ranks) {
+        return sharesCores(ranks, cores);
+    }
+
+    private static boolean sharesCores(int ranks, int cores) {
+        return ranks > cores;
     }
 
     /**
@@ -110,8 +113,7 @@ public record Constants(
                 foldNanosPerByte,
                 FAR_READ_NANOS_PER_BYTE,
                 packetWordNanos,
-                chunkBytes,
-                postedBytes);
+                chunkBytes);
     }
 
     /** How much longer everything takes because ranks share cores; 1 while each has its own. */
@@ -154,6 +156,7 @@ public record Constants(
 
     /** The one step of a plan in which ranks read what others show: whoever shows little does not wait for its readers. */
     double shown(double ranks, double shownBytes, double rounds) {
+        long postedBytes = RegionLayout.postedBytes((int) ranks, sharesCores((int) ranks));
         return shownBytes * POSTED_AT_ONCE <= postedBytes ? POST_NANOS : steps(ranks, 1, rounds);
     }
 
@@ -173,7 +176,7 @@ public record Constants(
     }
 
     private boolean isPostedByAll(double ranks, double shownBytes) {
-        return RegionLayout.isPostedByAll((int) ranks, (long) shownBytes, postedBytes);
+        return RegionLayout.isPostedByAll((int) ranks, (long) shownBytes, sharesCores((int) ranks));
     }
 
     /** Packets that wait for each other. */

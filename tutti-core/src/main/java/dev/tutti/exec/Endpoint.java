@@ -88,24 +88,25 @@ public final class Endpoint {
     private final long[] scratchHalves;
     private boolean wrapping;
 
+    /** One rank's side of a communicator whose ranks share cores: what holds there holds with a core for each. */
     public Endpoint(Fabric fabric, String name, int rank, int size, long firstLaunch, long warnNanos) {
-        this(fabric, name, rank, size, firstLaunch, warnNanos, RegionLayout.POSTED_BYTES);
+        this(fabric, name, rank, size, firstLaunch, warnNanos, true);
     }
 
     /**
      * One rank's side of a communicator.
      *
-     * @param postedBytes how much of the ring for what is posted is used; the same on all ranks
+     * @param sharesCores whether ranks share cores; the same on all of them
      */
     public Endpoint(
-            Fabric fabric, String name, int rank, int size, long firstLaunch, long warnNanos, long postedBytes) {
+            Fabric fabric, String name, int rank, int size, long firstLaunch, long warnNanos, boolean sharesCores) {
         this.fabric = fabric;
         this.name = name;
         this.rank = rank;
         this.size = size;
         RegionLayout layout = fabric.layout();
         this.channelsPerPeer = layout.channelsPerPeer();
-        this.sharesCores = postedBytes > RegionLayout.MANY_POSTED_BYTES;
+        this.sharesCores = sharesCores;
         this.board = new Board(fabric, rank, size);
         this.bell = board.bell();
         this.abortAddress = board.abortAddress();
@@ -114,7 +115,7 @@ public final class Endpoint {
         this.stall = new Stall(this, warnNanos);
         this.peerBuffers = new PeerBuffers(this);
         this.distance = new Distance(this);
-        this.posts = new Posts(this, postedBytes);
+        this.posts = new Posts(this);
         this.sent = new int[size * channelsPerPeer];
         this.expected = new int[size * channelsPerPeer];
         this.launch = firstLaunch;

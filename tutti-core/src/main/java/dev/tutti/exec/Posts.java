@@ -53,13 +53,9 @@ final class Posts {
     /** The last launch in which this rank had to wait after it had posted, and so has rung. */
     private long rung;
 
-    Posts(Endpoint endpoint, long ringBytes) {
+    Posts(Endpoint endpoint) {
         this.endpoint = endpoint;
-        if (Long.bitCount(ringBytes) != 1 || ringBytes > RegionLayout.POSTED_BYTES || ringBytes < RING_PER_POST) {
-            throw new IllegalArgumentException("a ring of " + ringBytes + " bytes: a power of two from " + RING_PER_POST
-                    + " to " + RegionLayout.POSTED_BYTES + " is needed");
-        }
-        this.ringBytes = ringBytes;
+        this.ringBytes = RegionLayout.postedBytes(endpoint.size, endpoint.sharesCores);
         this.posts = (int) Math.min(RegionLayout.POSTS, ringBytes / RING_PER_POST);
         this.first = new long[endpoint.size];
         this.rings = new long[endpoint.size];
@@ -73,7 +69,7 @@ final class Posts {
     boolean suit(Collective collective, long shownBytes) {
         return endpoint.size > 1
                 && (collective.hearsFromAll()
-                        ? RegionLayout.isPostedByAll(endpoint.size, shownBytes, ringBytes)
+                        ? RegionLayout.isPostedByAll(endpoint.size, shownBytes, endpoint.sharesCores)
                         : shownBytes <= ringBytes / FEWEST);
     }
 

@@ -86,9 +86,9 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     /** Bytes of a ring for what does not fit into a post. */
     public static final long POSTED_BYTES = 256 << 10;
     /** As much of it as stays in the nearest cache: what two ranks with a core each use. */
-    public static final long NEAR_POSTED_BYTES = 8 << 10;
+    private static final long NEAR_POSTED_BYTES = 8 << 10;
     /** What more ranks with a core each use: who shows something to many waits for the slowest of them unless it can be ahead. */
-    public static final long MANY_POSTED_BYTES = 64 << 10;
+    private static final long MANY_POSTED_BYTES = 64 << 10;
 
     /** From so many ranks on it takes less to read everybody's line than to write a line for everybody. */
     private static final int MANY = 8;
@@ -96,17 +96,31 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     private static final int POSTED_AT_ONCE = 32;
 
     /**
+     * How much of the ring is used: with a core each as much as stays in a cache, else enough that ranks seldom have to change places.
+     *
+     * @param ranks how many take part
+     * @param shareCores whether they share cores
+     * @return a power of two, the same on all ranks
+     */
+    public static long postedBytes(int ranks, boolean shareCores) {
+        if (shareCores) {
+            return POSTED_BYTES;
+        }
+        return ranks > 2 ? MANY_POSTED_BYTES : NEAR_POSTED_BYTES;
+    }
+
+    /**
      * Whether collectives in which everybody hears from everybody are posted. Nobody can be ahead in them; but ranks that share a core
      * share its cache, too, and a post comes there once for all of them.
      *
      * @param ranks how many take part
      * @param shownBytes what each of them shows
-     * @param postedBytes how much of the ring is used
+     * @param shareCores whether they share cores
      * @return the same on all ranks
      */
-    public static boolean isPostedByAll(int ranks, long shownBytes, long postedBytes) {
-        return postedBytes > MANY_POSTED_BYTES
-                ? shownBytes * POSTED_AT_ONCE <= postedBytes
+    public static boolean isPostedByAll(int ranks, long shownBytes, boolean shareCores) {
+        return shareCores
+                ? shownBytes * POSTED_AT_ONCE <= POSTED_BYTES
                 : ranks >= MANY && shownBytes <= POST_BYTES - 8;
     }
 

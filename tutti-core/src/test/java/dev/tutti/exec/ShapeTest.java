@@ -22,21 +22,21 @@ class ShapeTest {
     @ParameterizedTest
     @CsvSource({"2, 256, 256", "4, 128, 128", "8, 128, 64", "16, 128, 64"})
     void shouldCutMessagesShorterWhereManyRanksShareCores(int ranks, long kilobytes, long kilobytesOnSharedCores) {
-        assertThat(window(ranks, RegionLayout.NEAR_POSTED_BYTES)).isEqualTo(kilobytes << 10);
-        assertThat(window(ranks, RegionLayout.POSTED_BYTES)).isEqualTo(kilobytesOnSharedCores << 10);
+        assertThat(window(ranks, false)).isEqualTo(kilobytes << 10);
+        assertThat(window(ranks, true)).isEqualTo(kilobytesOnSharedCores << 10);
     }
 
     /** Bytes of a block that one launch of an all-to-all covers. */
-    private static long window(int ranks, long postedBytes) {
+    private static long window(int ranks, boolean sharesCores) {
         Plan plan = Algorithms.find(Collective.ALL_TO_ALL, "one-shot", Protocol.SIMPLE)
                 .orElseThrow()
                 .plan(ranks, 0, 1);
         Call call = new Call().of(Collective.ALL_TO_ALL, DataType.FLOAT32, null, 0, 1 << 20);
         call.uniform(ranks);
-        return new Shape(call, plan, endpoint(ranks, postedBytes)).window;
+        return new Shape(call, plan, endpoint(ranks, sharesCores)).window;
     }
 
-    private static Endpoint endpoint(int ranks, long postedBytes) {
+    private static Endpoint endpoint(int ranks, boolean sharesCores) {
         int[] everybody = IntStream.range(0, ranks).toArray();
         RegionLayout layout = new RegionLayout(ranks, 8, 1 << 16, SCRATCH_BYTES);
         return new Endpoint(
@@ -46,6 +46,6 @@ class ShapeTest {
                 ranks,
                 0,
                 TimeUnit.MINUTES.toNanos(1),
-                postedBytes);
+                sharesCores);
     }
 }
