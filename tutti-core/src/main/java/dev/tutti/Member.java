@@ -57,7 +57,6 @@ final class Member {
     private final Schedule schedule;
     private final Postbox postbox;
     private final Tuner tuner;
-    private final Tuner farTuner;
     private final Map<PlanKey, Plan> plans = new HashMap<>();
     private final Execution execution;
     private final LongFunction<Allocation> registered;
@@ -90,7 +89,6 @@ final class Member {
                 config.duration(Config.Key.WARN_AFTER).toNanos(),
                 constants.sharesCores(worldRanks.length));
         this.tuner = new Tuner(constants);
-        this.farTuner = new Tuner(constants.far());
         int worldRank = worldRanks[rank];
         this.registered = bytes -> transport.allocate(worldRank, bytes);
         this.execution = new Execution(endpoint, this::choose, registered);
@@ -117,18 +115,17 @@ final class Member {
                                         || each.protocol().toString().equals(protocol))
                                 && (call.isUniform() || each.ragged())
                                 && (call.isRegistered() || !each.direct()));
-        Algorithm algorithm = (endpoint.isFar() ? farTuner : tuner)
-                .choose(
-                        call.collective(),
-                        call.type(),
-                        call.op(),
-                        call.count(),
-                        call.longestBytes(),
-                        worldRanks.length,
-                        !call.isUniform(),
-                        call.isRegistered(),
-                        exists && !name.isEmpty() ? name : null,
-                        exists && !protocol.isEmpty() ? Protocol.valueOf(protocol.toUpperCase(Locale.ROOT)) : null);
+        Algorithm algorithm = tuner.choose(
+                call.collective(),
+                call.type(),
+                call.op(),
+                call.count(),
+                call.longestBytes(),
+                worldRanks.length,
+                !call.isUniform(),
+                call.isRegistered(),
+                exists && !name.isEmpty() ? name : null,
+                exists && !protocol.isEmpty() ? Protocol.valueOf(protocol.toUpperCase(Locale.ROOT)) : null);
         return plans.computeIfAbsent(
                 new PlanKey(algorithm, call.root()),
                 key -> key.algorithm().plan(worldRanks.length, key.root(), (int) config.number(Config.Key.LANES)));

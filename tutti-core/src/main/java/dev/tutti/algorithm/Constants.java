@@ -16,7 +16,6 @@ import dev.tutti.spi.RegionLayout;
  * @param lineNanos reaching for one line that a peer uses: a channel signalled or awaited, a slot written or read
  * @param copyNanosPerByte reading a byte and storing it
  * @param foldNanosPerByte a byte of one operand of a fold; its result is an operand too
- * @param readNanosPerByte reading a byte that is in a peer's cache, besides
  * @param packetWordNanos writing, awaiting and reading four bytes as a packet
  * @param chunkBytes the most that one chunk holds; longer messages take several rounds
  */
@@ -28,7 +27,6 @@ public record Constants(
         double lineNanos,
         double copyNanosPerByte,
         double foldNanosPerByte,
-        double readNanosPerByte,
         double packetWordNanos,
         long chunkBytes) {
 
@@ -47,8 +45,11 @@ public record Constants(
     /** A store to a line that a peer has just read: 9 GB/s rather than 40. */
     private static final double TAKEN_BACK_NANOS_PER_BYTE = 0.1;
 
-    /** 2 GB/s. */
-    private static final double FAR_READ_NANOS_PER_BYTE = 0.5;
+    /** What the owner of memory pays afterwards for a byte that a peer has read there: 0.4 where their cores share no cache, else nothing. */
+    private static final double FAR_READ_NANOS_PER_BYTE = 0.1;
+
+    /** Of what a rank has written, so much is still in its cache when it calls. */
+    static final double CACHED_BYTES = 4 << 20;
 
     /** What a peer's cache still holds by the time that the owner writes again. */
     private static final long KEPT_BYTES = 1 << 20;
@@ -78,7 +79,6 @@ public record Constants(
                 15,
                 0.06,
                 0.03,
-                0,
                 3.6,
                 CHUNK_BYTES);
     }
@@ -95,25 +95,6 @@ public record Constants(
 
     private static boolean sharesCores(int ranks, int cores) {
         return ranks > cores;
-    }
-
-    /**
-     * The same for two ranks that are far from each other.
-     *
-     * @return costs with which plans that only write peers' memory are preferred to those that read it
-     */
-    public Constants far() {
-        return new Constants(
-                cores,
-                signalNanos,
-                packetNanos,
-                opNanos,
-                lineNanos,
-                copyNanosPerByte,
-                foldNanosPerByte,
-                FAR_READ_NANOS_PER_BYTE,
-                packetWordNanos,
-                chunkBytes);
     }
 
     /** How much longer everything takes because ranks share cores; 1 while each has its own. */
@@ -134,14 +115,17 @@ public record Constants(
                 + foldedBytes * foldNanosPerByte;
     }
 
-    /** What it costs besides that peers read memory where it lies: to reach for it, and to take it back when it is written anew. */
+    /** What it costs besides that peers read memory where it lies: to take it back when it is written anew. */
     double readInPlace(double bytesPerBlock) {
-        return bytesPerBlock * readNanosPerByte + takenBack(bytesPerBlock);
+        return Math.min(bytesPerBlock, KEPT_BYTES) * TAKEN_BACK_NANOS_PER_BYTE;
     }
 
-    /** What it costs to write memory that a peer has used last. */
-    double takenBack(double bytes) {
-        return Math.min(bytes, KEPT_BYTES) * TAKEN_BACK_NANOS_PER_BYTE;
+    /**
+     * What it costs two ranks besides, if all that a peer reads of memory comes out of its owner's cache: nobody knows whether their cores share one,
+     * so reading must gain more than this. More ranks are never all far from each other.
+     */
+    double readFromAfar(double ranks, double bytes) {
+        return ranks == 2 ? bytes * FAR_READ_NANOS_PER_BYTE : 0;
     }
 
     /** Launches that a block of these bytes takes when it is cut into so many chunks; short ones count as one. */

@@ -45,34 +45,6 @@ final class Direct {
     }
 
     /**
-     * All-reduce: everybody sends chunk r to rank r, which folds it and writes the result into everybody's output. For ranks that are
-     * far from each other: nobody reads what is in another's cache.
-     *
-     * <pre>
-     *            in: 0  1  2                                      out: 0  1  2
-     *   rank 0       a0 →1 →2    rank 0 folds 0 from its slots ──►     s0 s1 s2
-     *   rank 1       →0 b1 →2    rank 1 folds 1                ──►     s0 s1 s2
-     *   rank 2       →0 →1 c2    rank 2 folds 2                ──►     s0 s1 s2
-     * </pre>
-     *
-     * Cost: 2 steps, 2·S·(n-1)/n copied, S folded.
-     */
-    static void allReduceWriting(RankBuilder me) {
-        int n = me.size();
-        int r = me.rank();
-        int[] channels = channels(me, me.peers());
-        Lane lane = me.chunksPerBlock(n).scratchSlots(n).lane();
-        for (int peer : me.peers()) {
-            lane.copy(me.input(peer), me.scratchOf(peer, r, me.input(peer)));
-        }
-        lane.signal(channels).await(channels);
-        Chunk own = me.input(r);
-        Chunk result = me.output(r);
-        lane.finishReduce(inOrder(me, n, own, peer -> me.scratch(peer, own)), and(result, outputs(me, r, result)));
-        meet(me);
-    }
-
-    /**
      * Reduce-scatter: rank r folds block r from everybody's input.
      *
      * <pre>

@@ -47,10 +47,11 @@ final class Moves {
         });
         family.direct("direct", Direct::broadcast, (n, b, c) -> {
             double work = c.work(5, 5.0 * (n - 1), (n - 1.0) / n * b, 0);
-            return c.steps(n, 2, 1) + c.shared(n, work);
+            return c.steps(n, 2, 1) + c.shared(n, work) + c.readFromAfar(n, Math.min(b / n, Constants.CACHED_BYTES));
         });
         family.direct("direct-read", Direct::broadcastReading, (n, b, c) -> {
-            return c.steps(n, 2, 1) + c.rooted(n, c.work(3, 2.0 * (n - 1), 0, 0), c.work(3, 3, b, 0), 1);
+            double reading = c.rooted(n, c.work(3, 2.0 * (n - 1), 0, 0), c.work(3, 3, b, 0), 1);
+            return c.steps(n, 2, 1) + reading + c.readFromAfar(n, b);
         });
         family.writing("direct-write", false, Direct::broadcastWriting, (n, b, c) -> {
             double root = c.work(3, 3.0 * (n - 1), (n - 1.0) * b, 0);

@@ -63,11 +63,6 @@ final class Reductions {
             double work = c.work(5, 6.0 * (n - 1), (n - 1.0) / n * b, (n + 1.0) / n * b);
             return c.steps(n, 2, 1) + c.shared(n, work);
         });
-        family.writing("direct-write", false, Direct::allReduceWriting, (n, b, c) -> {
-            double work = c.work(n + 4, 7.0 * (n - 1), 2.0 * (n - 1) / n * b, (n + 1.0) / n * b);
-            // Peers still hold the lines of their outputs.
-            return c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work) + c.takenBack(b);
-        });
     }
 
     /** See {@link Algorithms#hierarchical}. */
@@ -146,7 +141,8 @@ final class Reductions {
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
         family.directRagged("direct", Direct::reduceScatter, (n, b, c) -> {
-            return c.steps(n, 2, 1) + c.shared(n, c.work(5, 5.0 * (n - 1), 0, (n + 1.0) * b));
+            double work = c.work(5, 5.0 * (n - 1), 0, (n + 1.0) * b);
+            return c.steps(n, 2, 1) + c.shared(n, work) + c.readFromAfar(n, b);
         });
     }
 

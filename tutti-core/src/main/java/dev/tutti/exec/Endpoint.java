@@ -44,7 +44,6 @@ public final class Endpoint {
     final Neighbours neighbours;
     final Stall stall;
     final PeerBuffers peerBuffers;
-    final Distance distance;
     final Stores stores = new Stores(this);
     final Posts posts;
     /** Signals sent so far, per (peer, channel). */
@@ -114,7 +113,6 @@ public final class Endpoint {
         this.pace = new Pace(fabric.isOversubscribed(), neighbours);
         this.stall = new Stall(this, warnNanos);
         this.peerBuffers = new PeerBuffers(this);
-        this.distance = new Distance(this);
         this.posts = new Posts(this);
         this.sent = new int[size * channelsPerPeer];
         this.expected = new int[size * channelsPerPeer];
@@ -153,7 +151,6 @@ public final class Endpoint {
         this.neighbours = parent.neighbours;
         this.stall = parent.stall;
         this.peerBuffers = parent.peerBuffers;
-        this.distance = parent.distance;
         this.posts = parent.posts;
         this.sent = new int[counters];
         this.expected = new int[counters];
@@ -205,11 +202,6 @@ public final class Endpoint {
 
     public int rank() {
         return rank;
-    }
-
-    /** Whether the two ranks of this communicator have agreed that they are far from each other; else, and for more ranks, false. */
-    public boolean isFar() {
-        return distance.isFar();
     }
 
     public Fabric fabric() {

@@ -44,8 +44,9 @@ public final class Execution {
 
     private long operation;
 
-    private Agreement.@Nullable Question question;
+    /** What comes after a small call in which ranks agree on its length. */
     private @Nullable Call afterAgreement;
+
     private @Nullable Call call;
     private @Nullable Shape shape;
     private @Nullable Program program;
@@ -87,34 +88,19 @@ public final class Execution {
         }
         Program again = call.again;
         Shape known = call.shape;
-        if (again != null && known != null && shapes.isCurrent(known) && !isTimeToLook(known)) {
+        if (again != null && known != null && shapes.isCurrent(known)) {
             runAgain(call, again, known);
         } else if (call.isPairwise()) {
             publish(call, Signature.meta(call), digest(call));
-            agree(lengths.of(call));
+            Call first = lengths.before(call);
+            runRounds(first, configure(first, shapes.of(first)));
+            lengths.tell(call);
             runRounds(call, configure(call, shapes.of(call)));
         } else {
             Shape shape = shapes.of(call);
             publish(call, shape.meta, shape.digest);
-            if (isTimeToLook(shape)) {
-                agree(endpoint.distance.begin());
-                shape = shapes.of(call);
-            }
             runRounds(call, configure(call, shape));
         }
-    }
-
-    /** Whether two ranks are to find out how far they are from each other before a call of this shape. */
-    private boolean isTimeToLook(Shape shape) {
-        return shape.counts && endpoint.distance.isDue(shape);
-    }
-
-    /** Runs the small calls that have to come before a call. */
-    private void agree(Agreement.Question question) {
-        for (Call first = question.next(); first != null; first = question.next()) {
-            runRounds(first, configure(first, shapes.of(first)));
-        }
-        shapes.choose(endpoint.isFar());
     }
 
     /** The very same small call as before: everything is known but the launch number. */
@@ -256,26 +242,20 @@ public final class Execution {
         program = null;
         if (call.isPairwise()) {
             publish(call, Signature.meta(call), digest(call));
-            question = lengths.of(call);
+            afterAgreement = call;
+            start(lengths.before(call));
         } else {
             Shape found = shapes.of(call);
             publish(call, found.meta, found.digest);
-            question = isTimeToLook(found) ? endpoint.distance.begin() : null;
+            afterAgreement = null;
+            start(call);
         }
-        goOn(call);
     }
 
-    /** Goes on with the next small call that has to come before a call, or else with that. */
-    private void goOn(Call call) {
-        Call first = question == null ? null : question.next();
-        if (question != null && first == null) {
-            question = null;
-            shapes.choose(endpoint.isFar());
-        }
+    private void start(Call call) {
         round = 0;
-        afterAgreement = first == null ? null : call;
-        this.call = first == null ? call : first;
-        this.shape = configure(this.call, shapes.of(this.call));
+        this.call = call;
+        this.shape = configure(call, shapes.of(call));
     }
 
     /**
@@ -334,8 +314,11 @@ public final class Execution {
         if (round < shape.rounds) {
             return MOVED;
         }
-        if (afterAgreement != null) {
-            goOn(afterAgreement);
+        Call next = afterAgreement;
+        if (next != null) {
+            afterAgreement = null;
+            lengths.tell(next);
+            start(next);
             return MOVED;
         }
         this.call = null;

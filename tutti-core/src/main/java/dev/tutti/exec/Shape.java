@@ -64,9 +64,6 @@ final class Shape {
     /** Whether calls of this shape differ in what they need: the scalar of preMulSum, counts that only pairs know, memory that they use twice. */
     final boolean dependsOnCall;
 
-    /** Whether calls of this shape count for the {@link Distance} of two ranks. */
-    final boolean counts;
-
     /** Whether the ranks' memory is larger than their caches, and copies are most of the work. */
     final boolean streamsOutputs;
 
@@ -111,7 +108,6 @@ final class Shape {
                     case SCAN, EXSCAN -> endpoint.rank > 0 && endpoint.rank < endpoint.size - 1;
                     default -> false;
                 };
-        this.counts = Distance.counts(this, call, endpoint.size);
         this.streamsOutputs = streams(endpoint.size, false);
         this.streamsInPlace = streams(endpoint.size, true);
         this.dependsOnCall = call.isPairwise()

@@ -13,7 +13,7 @@ final class Shapes {
     private final Function<Call, Plan> chooser;
     private final @Nullable Shape[] slots = new @Nullable Shape[SLOTS];
     private @Nullable Shape last;
-    /** Which choice of plans counts: how often all have been forgotten, and in the lowest bit which of two choices it is. */
+    /** How often all have been forgotten: which choice of plans counts. */
     private int generation;
 
     Shapes(Endpoint endpoint, Function<Call, Plan> chooser) {
@@ -46,7 +46,7 @@ final class Shapes {
                 + ((long) call.root() << 16)
                 + (call.isRegistered() ? 1L << 62 : 0)
                 + (call.op() == null ? 0 : (call.op().kind().ordinal() + 1L) << 32));
-        int slot = (int) (hash + generation) & (SLOTS - 1);
+        int slot = (int) hash & (SLOTS - 1);
         Shape shape = slots[slot];
         if (shape == null || shape.generation != generation || !shape.matches(call)) {
             shape = new Shape(call, chooser.apply(call), endpoint);
@@ -60,14 +60,6 @@ final class Shapes {
     void forget() {
         Arrays.fill(slots, null);
         last = null;
-        generation += 2;
-    }
-
-    /** Says which of two choices calls take from now on; those of the other one are kept until it is their turn again. */
-    void choose(boolean other) {
-        if (other != ((generation & 1) != 0)) {
-            last = null;
-            generation ^= 1;
-        }
+        generation++;
     }
 }

@@ -119,9 +119,7 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
      * @return the same on all ranks
      */
     public static boolean isPostedByAll(int ranks, long shownBytes, boolean shareCores) {
-        return shareCores
-                ? shownBytes * POSTED_AT_ONCE <= POSTED_BYTES
-                : ranks >= MANY && shownBytes <= POST_BYTES - 8;
+        return shareCores ? shownBytes * POSTED_AT_ONCE <= POSTED_BYTES : ranks >= MANY && shownBytes <= POST_BYTES - 8;
     }
 
     /**

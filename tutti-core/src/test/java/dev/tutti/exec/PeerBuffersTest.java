@@ -18,8 +18,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -82,36 +80,6 @@ class PeerBuffersTest {
     @EnumSource
     void shouldKeepEverybodyInsideWhenAPlanReadsPeersInputs(Way way) throws InterruptedException {
         gatherOverAndOver(way, PeerBuffersTest::get);
-    }
-
-    /** Whatever each of the two finds: a rank that took another plan than its peer would wait for ever, or gather something else. */
-    @ParameterizedTest
-    @EnumSource
-    void shouldTakeTheSamePlanOnBothWhenRanksDifferAboutTheirDistance(Way way) throws InterruptedException {
-        System.out.println("tutti.seed=" + SEED);
-        Plan reading = plan(2, PeerBuffersTest::get);
-        Plan writing = plan(2, PeerBuffersTest::put);
-        ThreadLocal<Endpoint> current = new ThreadLocal<>();
-        Ranks ranks = new Ranks(
-                2, 64 << 10, 64 << 10, 0, call -> chosen(call, current.get().isFar() ? writing : reading));
-        List<List<Boolean>> far = List.of(new ArrayList<>(), new ArrayList<>());
-        ranks.run(rank -> {
-            current.set(rank.endpoint);
-            rank.endpoint.usesInterpreter = way == Way.INTERPRETER;
-            SplittableRandom counts = new SplittableRandom(SEED);
-            SplittableRandom own = new SplittableRandom(SEED ^ rank.rank);
-            long[] clock = new long[2];
-            rank.endpoint.distance.clock = () -> clock[0] += clock[1];
-            rank.endpoint.distance.period = 1 << 10;
-            for (int round = 0; round < 300; round++) {
-                if (round % 10 == 0) {
-                    clock[1] = own.nextBoolean() ? 10_000_000 : 10;
-                }
-                gather(rank, 2, counts.nextInt(8_000), round, own, way);
-                far.get(rank.rank).add(rank.endpoint.isFar());
-            }
-        });
-        assertThat(far.get(0)).isEqualTo(far.get(1)).contains(true, false);
     }
 
     /** Input and output change hands at once when a call returns: whoever comes early or stays late shows. */
