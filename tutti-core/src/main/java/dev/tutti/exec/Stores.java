@@ -49,6 +49,14 @@ final class Stores {
         streamsPeers = stream && reachesPeers;
     }
 
+    /**
+     * Whether what has several destinations is best done in pieces that stay in the nearest cache. Stores past the caches end with a fence, which
+     * is dearer than to find a longer piece in the next cache; unless it is a copy, whose source was there before.
+     */
+    boolean likesShortPieces(boolean folds) {
+        return !streamsOutputs && !(folds && streamsSlots);
+    }
+
     /** Copies to this rank's output. */
     void toOutput(long source, long destination, long bytes) {
         copy(source, destination, bytes, streamsOutputs);

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Plain data: fold the sources, store to the destinations. Pieces are small enough that an abort is seen soon and no copy
- * holds up a safepoint, and that with several destinations the piece just written is still in the cache.
+ * holds up a safepoint, and that with several destinations the piece just written is still in the nearest cache, where that pays.
  */
 final class Transfers {
     static final int PIECE = 128 << 10;
@@ -26,7 +26,8 @@ final class Transfers {
         int outputs = destinations - Records.slots(fold);
         int written =
                 kernel == Records.COPY ? written(code, firstSource, firstDestination, destinations) : destinations;
-        long piece = written <= 1 ? PIECE : FAN_OUT_PIECE;
+        boolean shortened = written > 1 && endpoint.stores.likesShortPieces(kernel != Records.COPY);
+        long piece = shortened ? FAN_OUT_PIECE : PIECE;
         for (long offset = from; offset < to; offset += piece) {
             long bytes = Math.min(piece, to - offset);
             long source = code[firstSource] + offset;
