@@ -1,7 +1,8 @@
 /**
  * float16 has no vector class; C2 finds the vectors in plain loops, if no two accesses to memory of one kind can
- * overlap. So results go through a block: of shorts for native memory, and of floats for arrays, unless both arrays
- * are used at the same index.
+ * overlap. So results for native memory go through a block of shorts. Arrays that are used at the same index need none; what is
+ * apart in them is left to the scalar twin, because a block's calls, in one compilation with the loop, would have C2 keep the loop's
+ * operands on the stack.
  */
 final class Float16Kernel {
     private static final String NATIVE = """
@@ -23,55 +24,35 @@ final class Float16Kernel {
 
     private static final String HEAP = """
             if (outAt == ownAt) {
-                METHODSame(out, own, ownAt, countPASSED_HERE);
-                return;
-            }
-            float[] block = BLOCKS.get();
-            for (int done = 0; done < count; done += BLOCK) {
-                int m = Math.min(BLOCK, count - done);
-                METHODBlock(block, own, ownAt + done, mPASSED);
-                encode(block, out, outAt + done, m);
+                METHODSame(out, own, ownAt, countPASSED);
+            } else {
+                Scalars.reduce(KERNEL, own, ownAt, out, outAt, code, at, SOURCES, offset, 0, count, AUX, SCALED);
             }
             """;
 
     private static final String BLOCK = """
             private static final int BLOCK = 4096;
 
-            private static final ThreadLocal<ELEMENT[]> BLOCKS = new ThreadLocal<>() {
+            private static final ThreadLocal<short[]> BLOCKS = new ThreadLocal<>() {
                 @Override
-                protected ELEMENT[] initialValue() {
-                    return new ELEMENT[BLOCK];
+                protected short[] initialValue() {
+                    return new short[BLOCK];
                 }
             };
 
             """;
 
-    private static final String ENCODE = """
-            private static void encode(float[] from, short[] to, int at, int m) {
-                for (int i = 0; i < m; i++) {
-                    to[at + i] = Float.floatToFloat16(from[i]);
-                }
-            }
-
-            """;
-
-    private static final String HEAP_LOOPS = """
+    private static final String HEAP_LOOP = """
             private static void METHODSame(short[] out, short[] own, int at, int countDECLARED) {
                 for (int i = 0; i < count; i++) {
                     SAME_ELEMENT
-                }
-            }
-
-            private static void METHODBlock(float[] out, short[] own, int ownAt, int mDECLARED) {
-                for (int i = 0; i < m; i++) {
-                    BLOCK_ELEMENT
                 }
             }
             """;
 
     /** What all kernels of a class share. */
     static String constants(boolean heap) {
-        return BLOCK.replace("ELEMENT", heap ? "float" : "short") + (heap ? ENCODE : "");
+        return heap ? "" : BLOCK;
     }
 
     static String source(VectorKernel kernel) {
@@ -95,11 +76,15 @@ final class Float16Kernel {
         String element = kernel.scalarElement();
         String text = kernel.signature() + Text.indent(kernel.prologue())
                 + Text.indent(heap ? HEAP : NATIVE) + "}\n\n"
-                + (heap ? HEAP_LOOPS : NATIVE_LOOP);
+                + (heap ? HEAP_LOOP : NATIVE_LOOP);
+        boolean scales = fold == VectorFold.MUL_SUM;
         return text.replace("METHOD", fold.method(n))
-                .replace("PASSED_HERE", passed.toString().replace(" + 2L * done", ""))
-                .replace("PASSED", passed)
+                .replace("PASSED", heap ? passed.toString().replace(" + 2L * done", "") : passed)
                 .replace("DECLARED", declared)
+                .replace("KERNEL", "Codes.kernel(Codes.FLOAT16, Codes." + (fold.isAverage() ? "AVG" : fold) + ")")
+                .replace("SOURCES", "" + (n - 1))
+                .replace("AUX", scales || fold.isAverage() ? "aux" : "0")
+                .replace("SCALED", scales ? "scaled" : "-1")
                 .replace(
                         "SAME_ELEMENT",
                         Text.indent(Text.indent(element.replace("[outAt", "[at").replace("[ownAt", "[at")))
@@ -107,10 +92,8 @@ final class Float16Kernel {
                 .replace(
                         "BLOCK_ELEMENT",
                         Text.indent(Text.indent(element.replaceAll(
-                                                "ALL.set\\(Memory.SHORT, dst \\+ \\(long\\) i \\* 2, (.*)\\);",
-                                                "out[i] = $1;")
-                                        .replaceAll(
-                                                "out.outAt \\+ i. = Float.floatToFloat16\\((.*)\\);", "out[i] = $1;")))
+                                        "ALL.set\\(Memory.SHORT, dst \\+ \\(long\\) i \\* 2, (.*)\\);",
+                                        "out[i] = $1;")))
                                 .strip());
     }
 

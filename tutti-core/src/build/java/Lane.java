@@ -1,5 +1,6 @@
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * What a kernel class works on. A plain type accumulates in itself: one vector in, one accumulator. A packed type
@@ -96,6 +97,6 @@ enum Lane {
         if (parts == 4) {
             return single ? new int[] {1, 2, 9} : new int[] {2, 9};
         }
-        return single ? new int[] {1, 2, 3, 4, 5, 6, 7, 8} : new int[] {2, 3, 4, 5, 6, 7, 8};
+        return IntStream.rangeClosed(single ? 1 : 2, isBfloat16() ? 9 : 8).toArray();
     }
 }

@@ -31,7 +31,7 @@ record VectorClass(Lane lane, boolean heap) {
                         + (n > 8 ? "n, " : "")
                         + (heap ? "offset, count" : "offset, dst, count")
                         + kernel.extras("", "");
-                String slot = "VectorFolds." + fold.name() + " + " + (Math.min(n, lane.parts == 4 ? 3 : 8) - 1);
+                String slot = "VectorFolds." + fold.name() + " + " + (Math.min(n, lane.parts == 4 ? 3 : 9) - 1);
                 cases.append("case " + slot + " -> " + fold.method(n) + "(" + arguments + ");\n");
                 methods.append(kernel.lane() == Lane.FLOAT16 ? Float16Kernel.source(kernel) : kernel.source())
                         .append("\n");

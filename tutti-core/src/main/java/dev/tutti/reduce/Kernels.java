@@ -51,64 +51,14 @@ public final class Kernels {
     public static void reduce(
             int kernel, long[] code, int srcAt, int n, long byteOffset, long dst, long count, long aux, int scaled) {
         if (count <= SLICE_ELEMENTS) {
-            slice(kernel, code, srcAt, n, byteOffset, dst, (int) count, aux, scaled);
+            fold(kernel, null, 0, null, 0, code, srcAt, n, byteOffset, dst, (int) count, aux, scaled);
             return;
         }
         int shift = Codes.shift(Codes.type(kernel));
         for (long done = 0; done < count; done += SLICE_ELEMENTS) {
             int m = (int) Math.min(SLICE_ELEMENTS, count - done);
-            slice(kernel, code, srcAt, n, byteOffset + (done << shift), dst + (done << shift), m, aux, scaled);
-        }
-    }
-
-    private static void slice(
-            int kernel, long[] code, int srcAt, int n, long byteOffset, long dst, int count, long aux, int scaled) {
-        int index = Readiness.index(kernel, n);
-        if (Readiness.NATIVE.isReady(index) && hasKernel(kernel, n)) {
-            vectors(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
-        } else if (n == 1 && isCopy(kernel)) {
-            Memory.copy(code[srcAt] + byteOffset, dst, (long) count << Codes.shift(Codes.type(kernel)));
-        } else {
-            unready(index, kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
-        }
-    }
-
-    private static void vectors(
-            int kernel, long[] code, int srcAt, int n, long byteOffset, long dst, int count, long aux, int scaled) {
-        if (n > VectorFolds.SOURCES && Passes.suit(kernel)) {
-            Passes.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
-        } else {
-            Vectors.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
-        }
-    }
-
-    /** Where the kernel is not known to be compiled. One in doubt goes first, on a few elements, and the call starts again behind these. */
-    private static void unready(
-            int index,
-            int kernel,
-            long[] code,
-            int srcAt,
-            int n,
-            long byteOffset,
-            long dst,
-            int count,
-            long aux,
-            int scaled) {
-        int shift = Codes.shift(Codes.type(kernel));
-        if (isProbe(count << shift) && hasKernel(kernel, n) && Readiness.NATIVE.isInDoubt(index)) {
-            int few = Math.min(count, PROBE_ELEMENTS);
-            long start = System.nanoTime();
-            vectors(kernel, code, srcAt, n, byteOffset, dst, few, aux, scaled);
-            if (!Readiness.NATIVE.settle(index, System.nanoTime() - start < PROBE_NANOS)) {
-                Warmup.request(false, kernel, n);
-            }
-            long done = (long) few << shift;
-            slice(kernel, code, srcAt, n, byteOffset + done, dst + done, count - few, aux, scaled);
-            return;
-        }
-        Scalars.reduce(kernel, null, 0, null, 0, code, srcAt, n, byteOffset, dst, count, aux, scaled);
-        if (Readiness.NATIVE.isWorthTraining(index, count)) {
-            Warmup.request(false, kernel, n);
+            long at = done << shift;
+            fold(kernel, null, 0, null, 0, code, srcAt, n, byteOffset + at, dst + at, m, aux, scaled);
         }
     }
 
@@ -134,96 +84,139 @@ public final class Kernels {
             int count,
             long aux,
             int scaled) {
-        int index = Readiness.index(kernel, n + 1);
-        boolean vectors = n < VectorFolds.SOURCES && (scaled <= 0 || Codes.fold(kernel) != Codes.MUL_SUM);
-        if (Readiness.HEAP.isReady(index) && vectors) {
-            Vectors.reduceHeap(
-                    kernel, dstArray, dstAt, ownArray, ownAt, code, srcAt, n, byteOffset, count, aux, scaled);
-        } else if (n == 0 && isCopy(kernel)) {
-            System.arraycopy(ownArray, ownAt, dstArray, dstAt, count);
-        } else {
-            unreadyHeap(
-                    index,
-                    vectors,
-                    kernel,
-                    dstArray,
-                    dstAt,
-                    ownArray,
-                    ownAt,
-                    code,
-                    srcAt,
-                    n,
-                    byteOffset,
-                    count,
-                    aux,
-                    scaled);
-        }
+        fold(kernel, dstArray, dstAt, ownArray, ownAt, code, srcAt, n, byteOffset, 0, count, aux, scaled);
     }
 
-    /** As {@link #unready}. */
-    private static void unreadyHeap(
-            int index,
-            boolean vectors,
+    /** Both forms: arrays are null where all memory is native, and {@code dst} is not used where it is not. */
+    private static void fold(
             int kernel,
-            Object dstArray,
-            int dstAt,
-            Object ownArray,
+            @Nullable Object out,
+            int outAt,
+            @Nullable Object own,
             int ownAt,
             long[] code,
             int srcAt,
             int n,
             long byteOffset,
+            long dst,
             int count,
             long aux,
             int scaled) {
+        int sources = own == null ? n : n + 1;
+        if (readiness(own).isReady(Readiness.index(kernel, sources)) && takes(kernel, own, scaled)) {
+            vectors(kernel, out, outAt, own, ownAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        } else if (sources == 1 && Codes.fold(kernel) < Codes.AVG) {
+            copy(kernel, out, outAt, own, ownAt, code, srcAt, byteOffset, dst, count);
+        } else if (own == null && Passes.suit(kernel, n)) {
+            Passes.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        } else {
+            unready(kernel, out, outAt, own, ownAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        }
+    }
+
+    private static Readiness readiness(@Nullable Object own) {
+        return own == null ? Readiness.NATIVE : Readiness.HEAP;
+    }
+
+    /** Whether the vector kernel, if there is one, can do this: on arrays it multiplies nothing but the array. */
+    private static boolean takes(int kernel, @Nullable Object own, int scaled) {
+        return own == null || scaled <= 0 || Codes.fold(kernel) != Codes.MUL_SUM;
+    }
+
+    private static void vectors(
+            int kernel,
+            @Nullable Object out,
+            int outAt,
+            @Nullable Object own,
+            int ownAt,
+            long[] code,
+            int srcAt,
+            int n,
+            long byteOffset,
+            long dst,
+            int count,
+            long aux,
+            int scaled) {
+        if (own == null || out == null) {
+            Vectors.reduce(kernel, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        } else {
+            Vectors.reduceHeap(kernel, out, outAt, own, ownAt, code, srcAt, n, byteOffset, count, aux, scaled);
+        }
+    }
+
+    private static void copy(
+            int kernel,
+            @Nullable Object out,
+            int outAt,
+            @Nullable Object own,
+            int ownAt,
+            long[] code,
+            int srcAt,
+            long byteOffset,
+            long dst,
+            int count) {
+        if (own == null || out == null) {
+            Memory.copy(code[srcAt] + byteOffset, dst, (long) count << Codes.shift(Codes.type(kernel)));
+        } else {
+            System.arraycopy(own, ownAt, out, outAt, count);
+        }
+    }
+
+    /** Where the kernel is not known to be compiled. One in doubt goes first, on a few elements, and the call starts again behind these. */
+    private static void unready(
+            int kernel,
+            @Nullable Object out,
+            int outAt,
+            @Nullable Object own,
+            int ownAt,
+            long[] code,
+            int srcAt,
+            int n,
+            long byteOffset,
+            long dst,
+            int count,
+            long aux,
+            int scaled) {
+        Readiness readiness = readiness(own);
+        int sources = own == null ? n : n + 1;
+        int index = Readiness.index(kernel, sources);
         int shift = Codes.shift(Codes.type(kernel));
-        if (isProbe(count << shift) && vectors && Readiness.HEAP.isInDoubt(index)) {
+        boolean probes = count << shift >= PROBE_BYTES && takes(kernel, own, scaled);
+        if (probes && readiness.isInDoubt(index)) {
             int few = Math.min(count, PROBE_ELEMENTS);
-            long start = System.nanoTime();
-            Vectors.reduceHeap(kernel, dstArray, dstAt, ownArray, ownAt, code, srcAt, n, byteOffset, few, aux, scaled);
-            if (!Readiness.HEAP.settle(index, System.nanoTime() - start < PROBE_NANOS)) {
-                Warmup.request(true, kernel, n + 1);
-            }
             long done = (long) few << shift;
-            reduceHeap(
+            int rest = count - few;
+            long start = System.nanoTime();
+            vectors(kernel, out, outAt, own, ownAt, code, srcAt, n, byteOffset, dst, few, aux, scaled);
+            if (!readiness.settle(index, System.nanoTime() - start < PROBE_NANOS)) {
+                Warmup.request(own != null, kernel, sources);
+            }
+            fold(
                     kernel,
-                    dstArray,
-                    dstAt + few,
-                    ownArray,
+                    out,
+                    outAt + few,
+                    own,
                     ownAt + few,
                     code,
                     srcAt,
                     n,
                     byteOffset + done,
-                    count - few,
+                    dst + done,
+                    rest,
                     aux,
                     scaled);
             return;
         }
-        Scalars.reduce(kernel, ownArray, ownAt, dstArray, dstAt, code, srcAt, n, byteOffset, 0, count, aux, scaled);
-        if (Readiness.HEAP.isWorthTraining(index, count)) {
-            Warmup.request(true, kernel, n + 1);
+        Scalars.reduce(kernel, own, ownAt, out, outAt, code, srcAt, n, byteOffset, dst, count, aux, scaled);
+        if (readiness.isWorthTraining(index, count)) {
+            Warmup.request(own != null, kernel, sources);
         }
-    }
-
-    /** Whether a call is long enough to show whether a kernel is compiled. */
-    private static boolean isProbe(int bytes) {
-        return bytes >= PROBE_BYTES;
     }
 
     /** Whether {@link #reduceHeap} takes these arrays and this many sources, own array included. */
     public static boolean takesArrays(int kernel, int sources, Object dstArray, Object ownArray) {
         Class<?> expected = Codes.arrayClass(Codes.type(kernel));
         return sources <= VectorFolds.SOURCES && dstArray.getClass() == expected && ownArray.getClass() == expected;
-    }
-
-    private static boolean isCopy(int kernel) {
-        return Codes.fold(kernel) < Codes.AVG;
-    }
-
-    /** Kernels for 8 sources share their state with folds of more, which some types do not do in passes. */
-    private static boolean hasKernel(int kernel, int sources) {
-        return sources <= VectorFolds.SOURCES || Passes.suit(kernel) || Codes.isFloat8(Codes.type(kernel));
     }
 
     /**
@@ -241,8 +234,9 @@ public final class Kernels {
     /** Has kernels for this many sources (own array included) trained in the background, native and heap. */
     public static void warm(int sources, int... kernels) {
         for (int kernel : kernels) {
-            Warmup.request(false, kernel, sources);
-            Warmup.request(true, kernel, sources);
+            int taken = Passes.suit(kernel, sources) ? VectorFolds.SOURCES : sources;
+            Warmup.request(false, kernel, taken);
+            Warmup.request(true, kernel, taken);
         }
     }
 

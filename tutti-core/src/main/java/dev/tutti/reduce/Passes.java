@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Folds of more sources than a kernel takes: eight at once, then the result so far and seven more, tile by tile. That is the same fold
- * from left to right, and the same bits, where partial results have the elements' type; folds that round once at the end, of 16-bit
- * floats and of integer averages, are not for this.
+ * from left to right, and the same bits, where partial results have the elements' type; those that round once at the end, sums of
+ * small floats and averages of integers, are not for this.
  *
  * <p>Partial results go into a tile of the thread's own and not to the destination, which may be one of the sources yet to come.
  */
@@ -20,9 +20,16 @@ final class Passes {
 
     private Passes() {}
 
-    static boolean suit(int kernel) {
-        int type = Codes.type(kernel);
-        return Codes.isInteger(type) ? Codes.fold(kernel) != Codes.AVG : type == Codes.FLOAT32 || type == Codes.FLOAT64;
+    static boolean suit(int kernel, int sources) {
+        return sources > VectorFolds.SOURCES && keepsType(Codes.type(kernel), Codes.fold(kernel));
+    }
+
+    private static boolean keepsType(int type, int fold) {
+        return switch (type) {
+            case Codes.FLOAT32, Codes.FLOAT64 -> true;
+            case Codes.FLOAT16 -> fold == Codes.MIN || fold == Codes.MAX;
+            default -> Codes.isInteger(type) && fold != Codes.AVG;
+        };
     }
 
     static void reduce(

@@ -37,16 +37,16 @@ final class Readiness {
     private static volatile WeakReference<Object> witness = new WeakReference<>(new Object());
 
     /** By {@link #index}. Plain: a stale value costs one more scalar run, or one more short call. */
-    private final int[] states = new int[Codes.kernel(Codes.TYPES, 0) * VectorFolds.SOURCES];
+    private final int[] states = new int[Codes.kernel(Codes.TYPES, 0) * VectorFolds.SLOTS];
 
     /** Work done by the scalar twin. Plain: what two threads lose makes the trial longer. */
     private final int[] work = new int[states.length];
 
     private Readiness() {}
 
-    /** Where a kernel for this many sources, own array included, stands; those for 8 stand for more. */
+    /** Where a kernel for this many sources, own array included, stands; more than eight are one number. */
     static int index(int kernel, int sources) {
-        return kernel * VectorFolds.SOURCES + Math.min(sources, VectorFolds.SOURCES) - 1;
+        return kernel * VectorFolds.SLOTS + Math.min(sources, VectorFolds.SLOTS) - 1;
     }
 
     static void countUse(boolean count) {

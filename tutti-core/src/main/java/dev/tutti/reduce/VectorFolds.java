@@ -10,22 +10,25 @@ import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/** What the generated vector kernels share. A fold's number is the first of its eight slots, one per source count. */
+/** What the generated vector kernels share. A fold's number is the first of its slots, one per source count. */
 final class VectorFolds {
     static final int SOURCES = 8;
 
-    static final int SUM = Codes.SUM * SOURCES;
-    static final int PROD = Codes.PROD * SOURCES;
-    static final int MIN = Codes.MIN * SOURCES;
-    static final int MAX = Codes.MAX * SOURCES;
-    static final int AND = Codes.AND * SOURCES;
-    static final int OR = Codes.OR * SOURCES;
-    static final int XOR = Codes.XOR * SOURCES;
-    static final int AVG = Codes.AVG * SOURCES;
-    static final int MUL_SUM = Codes.MUL_SUM * SOURCES;
-    static final int SCALED_SUM = Codes.FOLDS * SOURCES;
-    static final int UMIN = SCALED_SUM + SOURCES;
-    static final int UMAX = UMIN + SOURCES;
+    /** The last slot is for any number of sources that is larger, where a kernel takes them. */
+    static final int SLOTS = SOURCES + 1;
+
+    static final int SUM = Codes.SUM * SLOTS;
+    static final int PROD = Codes.PROD * SLOTS;
+    static final int MIN = Codes.MIN * SLOTS;
+    static final int MAX = Codes.MAX * SLOTS;
+    static final int AND = Codes.AND * SLOTS;
+    static final int OR = Codes.OR * SLOTS;
+    static final int XOR = Codes.XOR * SLOTS;
+    static final int AVG = Codes.AVG * SLOTS;
+    static final int MUL_SUM = Codes.MUL_SUM * SLOTS;
+    static final int SCALED_SUM = Codes.FOLDS * SLOTS;
+    static final int UMIN = SCALED_SUM + SLOTS;
+    static final int UMAX = UMIN + SLOTS;
 
     private VectorFolds() {}
 

@@ -24,10 +24,10 @@ final class Vectors {
                 case Codes.AVG -> -1;
                 case Codes.MIN -> Codes.isUnsigned(type) ? VectorFolds.UMIN : VectorFolds.MIN;
                 case Codes.MAX -> Codes.isUnsigned(type) ? VectorFolds.UMAX : VectorFolds.MAX;
-                default -> fold * VectorFolds.SOURCES;
+                default -> fold * VectorFolds.SLOTS;
             };
         }
-        return fold == Codes.AND || fold == Codes.OR || fold == Codes.XOR ? -1 : fold * VectorFolds.SOURCES;
+        return fold == Codes.AND || fold == Codes.OR || fold == Codes.XOR ? -1 : fold * VectorFolds.SLOTS;
     }
 
     /** Whether there is a vector kernel for this many sources in all. */
@@ -35,16 +35,18 @@ final class Vectors {
         int type = Codes.type(kernel);
         return FIRST_SLOTS[kernel] >= 0
                 && sources >= (Codes.fold(kernel) < Codes.AVG ? 2 : 1)
-                && (sources <= VectorFolds.SOURCES || Codes.isFloat8(type));
+                && (sources <= VectorFolds.SOURCES || Codes.isFloat8(type) || type == Codes.BFLOAT16);
     }
 
-    /** The 8-bit floats have kernels for 1, for 2 and for any number of sources, the others for 1 to 8. */
+    /** The 8-bit floats have kernels for 1, for 2 and for any number of sources, the others for 1 to 8, and bfloat16 for more. */
     private static int slot(int kernel, int sources, long aux) {
         int first = FIRST_SLOTS[kernel];
         if (first == VectorFolds.AVG && (aux & aux - 1) == 0) {
             first = VectorFolds.SCALED_SUM;
         }
-        return first + (Codes.isFloat8(Codes.type(kernel)) ? Math.min(sources, 3) : sources) - 1;
+        return first
+                + (Codes.isFloat8(Codes.type(kernel)) ? Math.min(sources, 3) : Math.min(sources, VectorFolds.SLOTS))
+                - 1;
     }
 
     static void reduce(int kernel, long[] code, int at, int n, long offset, long dst, int count, long aux, int scaled) {

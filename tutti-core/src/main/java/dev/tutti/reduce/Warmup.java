@@ -76,7 +76,7 @@ final class Warmup {
                 reported = true;
                 add(REPORT);
             }
-            int taken = Math.min(sources, VectorFolds.SOURCES);
+            int taken = Math.min(sources, VectorFolds.SLOTS);
             if (!Kernels.vectorised() || !Vectors.exists(kernel, taken)) {
                 readiness.set(index, Readiness.NEVER);
                 return;
@@ -140,9 +140,9 @@ final class Warmup {
     }
 
     private static final class Trainer implements Runnable {
-        private final long[] code = new long[VectorFolds.SOURCES + 1];
+        private final long[] code = new long[VectorFolds.SLOTS + 1];
         private final boolean[] linked = new boolean[2 * Codes.TYPES];
-        private final long[] odd = new long[VectorFolds.SOURCES];
+        private final long[] odd = new long[VectorFolds.SLOTS];
         private final @Nullable Object[] oddArrays = new Object[Codes.TYPES];
         private long dst;
         private int oddCalls;
@@ -156,7 +156,7 @@ final class Warmup {
                     // Not all at the same offset in a page: stores would stall loads from there.
                     code[k] = arena.allocate(SCRATCH_BYTES + 256L * k, 64).address() + 256L * k;
                 }
-                dst = code[VectorFolds.SOURCES];
+                dst = code[VectorFolds.SLOTS];
                 Random random = new Random(1);
                 for (int k = 0; k < odd.length; k++) {
                     byte[] bits = new byte[ODD_BYTES];
@@ -291,7 +291,7 @@ final class Warmup {
             int twin = Codes.isInteger(type) ? type ^ 1 : type;
             for (int round = 0; round < 4; round++) {
                 for (int fold = 0; fold < Codes.FOLDS; fold++) {
-                    for (int sources = 1; sources <= VectorFolds.SOURCES; sources++) {
+                    for (int sources = 1; sources <= VectorFolds.SLOTS; sources++) {
                         for (int kernel : new int[] {Codes.kernel(type, fold), Codes.kernel(twin, fold)}) {
                             if (Vectors.exists(kernel, sources)) {
                                 call(heap, kernel, sources, array, 0, 0, round);

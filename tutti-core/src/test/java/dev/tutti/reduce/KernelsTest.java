@@ -121,7 +121,7 @@ class KernelsTest {
             long expected = new Sources(type, 1, arena, random).addresses[0];
             for (Fold fold : folds(type)) {
                 int kernel = Kernels.id(type, fold);
-                for (int n : Passes.suit(kernel) ? new int[] {9, 10, 15, 16, 17} : new int[0]) {
+                for (int n : Passes.suit(kernel, 9) ? new int[] {9, 10, 15, 16, 17} : new int[0]) {
                     long[] code = misaligned(sources, n);
                     long aux = Sources.aux(type, fold, n, random);
                     int count = COUNTS[random.nextInt(COUNTS.length)];

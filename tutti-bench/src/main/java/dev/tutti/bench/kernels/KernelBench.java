@@ -22,7 +22,8 @@ import java.util.regex.Pattern;
 /**
  * Each kernel against the loop that a C programmer writes: {@code c = a op b}, contestants taking turns, medians of
  * rounds. Ratios above 1 mean that Java is faster. C works on whole cache lines; beside arrays, whose elements begin elsewhere, stands
- * what it reaches when it starts 16 bytes after one.
+ * what it reaches when it starts 16 bytes after one. Where arrays lie is chance, and a store that is as far into its page as the next
+ * load is costs up to a tenth: so rounds take several pairs of arrays in turn, after a call that is not counted.
  *
  * <pre>KernelBench [-n rounds] [--only regex-on-"type fold form bytes"] [-J results.json]</pre>
  */
@@ -32,6 +33,11 @@ public final class KernelBench {
     private static final long BATCH_NANOS = 300_000;
 
     private static final int WARM_ROUNDS = 60;
+
+    /** Pairs of arrays, each further apart by this many bytes than the one before. */
+    private static final int PAIRS = 5;
+
+    private static final int GAP_BYTES = 832;
 
     /** Where the elements of a large array begin, after a cache line. */
     private static final int SHIFT = 16;
@@ -95,6 +101,9 @@ public final class KernelBench {
     private final MemorySegment cResult = arena.allocate(largest + 4096, 4096).asSlice(2176, largest);
     private final MemorySegment shiftedResult =
             arena.allocate(largest + 4096, 4096).asSlice(2176, largest + SHIFT);
+
+    /** Keeps two arrays apart. */
+    private byte[] between = {};
 
     private KernelBench(int rounds, Pattern only, CTwin c) {
         this.rounds = rounds;
@@ -166,10 +175,13 @@ public final class KernelBench {
         long aux = aux(type, fold);
         MethodHandle twin = c.kernel(type, fold);
         long[] code = {a.address(), b.address()};
-        Object own = heap ? array(type, count) : code;
-        Object out = heap ? array(type, count) : code;
-        if (heap) {
-            MemorySegment.copy(a, 0, segment(own), 0, bytes);
+        Object[] own = new Object[PAIRS];
+        Object[] out = new Object[PAIRS];
+        for (int pair = 0; heap && pair < PAIRS; pair++) {
+            own[pair] = array(type, count);
+            between = new byte[pair * GAP_BYTES];
+            out[pair] = array(type, count);
+            MemorySegment.copy(a, 0, segment(own[pair]), 0, bytes);
         }
 
         int iterations = calibrate(twin, count, aux);
@@ -178,8 +190,9 @@ public final class KernelBench {
         double[] shiftedNanos = new double[rounds];
         long[] shifted = {a.address() + SHIFT, b.address()};
         for (int round = -WARM_ROUNDS; round < rounds; round++) {
+            int pair = Math.floorMod(round, PAIRS);
             double nanosJava = heap
-                    ? javaHeap(kernel, own, out, code, count, aux, iterations)
+                    ? javaHeap(kernel, own[pair], out[pair], code, count, aux, iterations)
                     : javaNative(kernel, code, javaResult.address(), count, aux, iterations);
             double nanosC = c(twin, code, cResult.address(), count, aux, iterations);
             double nanosShifted = c(twin, shifted, shiftedResult.address() + SHIFT, count, aux, iterations);
@@ -189,7 +202,7 @@ public final class KernelBench {
                 shiftedNanos[round] = nanosShifted;
             }
         }
-        MemorySegment result = heap ? segment(out) : javaResult;
+        MemorySegment result = heap ? segment(out[0]) : javaResult;
         boolean same = result.asSlice(0, bytes).mismatch(cResult.asSlice(0, bytes)) < 0;
         return new Cell(
                 type.toString(),
@@ -209,6 +222,7 @@ public final class KernelBench {
     }
 
     private static double javaNative(int kernel, long[] code, long dst, int count, long aux, int iterations) {
+        Kernels.reduce(kernel, code, 0, 2, 0, dst, count, aux, 0);
         long start = System.nanoTime();
         for (int i = 0; i < iterations; i++) {
             Kernels.reduce(kernel, code, 0, 2, 0, dst, count, aux, 0);
@@ -218,6 +232,7 @@ public final class KernelBench {
 
     private static double javaHeap(
             int kernel, Object own, Object out, long[] code, int count, long aux, int iterations) {
+        Kernels.reduceHeap(kernel, out, 0, own, 0, code, 1, 1, 0, count, aux, 0);
         long start = System.nanoTime();
         for (int i = 0; i < iterations; i++) {
             Kernels.reduceHeap(kernel, out, 0, own, 0, code, 1, 1, 0, count, aux, 0);
@@ -227,6 +242,7 @@ public final class KernelBench {
 
     private static double c(MethodHandle twin, long[] code, long dst, long count, long aux, int iterations)
             throws Throwable {
+        twin.invokeExact(code[0], code[1], dst, count, aux);
         long start = System.nanoTime();
         for (int i = 0; i < iterations; i++) {
             twin.invokeExact(code[0], code[1], dst, count, aux);
