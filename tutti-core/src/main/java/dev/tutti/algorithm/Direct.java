@@ -212,6 +212,27 @@ final class Direct {
     }
 
     /**
+     * All-to-all: rank r copies block r of everybody's input. With counts that only pairs know this is the safe direction: whoever reads
+     * has compared its count with what the owner sends before it reaches for it.
+     *
+     * <pre>
+     *   rank 0   a0 a1 a2  ◄─┐
+     *   rank 1   b0 b1 b2  ◄─┼─ rank r copies a_r, b_r, c_r
+     *   rank 2   c0 c1 c2  ◄─┘
+     * </pre>
+     *
+     * Cost: 2 steps, n·S copied.
+     */
+    static void allToAllReading(RankBuilder me) {
+        meet(me);
+        for (int peer : me.peers()) {
+            me.lane().copy(me.inputOf(peer, me.rank(), me.output(peer)), me.output(peer));
+        }
+        meet(me);
+        me.lane().copy(me.input(me.rank()), me.output(me.rank()));
+    }
+
+    /**
      * Gather: everybody writes its block into the root's output.
      *
      * <pre>

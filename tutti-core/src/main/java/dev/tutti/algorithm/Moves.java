@@ -171,6 +171,9 @@ final class Moves {
         family.writing("direct", false, Direct::allToAll, (n, b, c) -> {
             return c.steps(n, 2, 1) + c.shared(n, c.work(n + 4, 5.0 * (n - 1), 1.0 * n * b, 0));
         });
+        family.directRagged("direct-read", Direct::allToAllReading, (n, b, c) -> {
+            return c.steps(n, 2, 1) + c.shared(n, c.work(n + 4, 5.0 * (n - 1), 1.0 * n * b, 0));
+        });
     }
 
     static void barrier(Family family) {

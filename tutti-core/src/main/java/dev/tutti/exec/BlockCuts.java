@@ -14,10 +14,13 @@ final class BlockCuts {
 
     private final RankPlan plan;
     private final Geometry geometry;
+    private final boolean pairwise;
 
-    BlockCuts(RankPlan plan, Geometry geometry) {
+    /** The cuts of a piece of a call; {@code pairwise} if only pairs of ranks know how long blocks are. */
+    BlockCuts(RankPlan plan, Geometry geometry, boolean pairwise) {
         this.plan = plan;
         this.geometry = geometry;
+        this.pairwise = pairwise;
     }
 
     /** Length of the longest of {@code chunks} chunks of a block. */
@@ -28,9 +31,13 @@ final class BlockCuts {
 
     /**
      * Where a chunk of input or output lies in its memory. Peers' blocks lie where this rank's do, as ragged plans reach only for a
-     * peer's only block or for blocks that all ranks lay out alike; how long they are this rank knows from its own end.
+     * peer's only block or for blocks that all ranks lay out alike; how long they are this rank knows from its own end. Where only pairs
+     * know, a peer says where its input for this rank begins ({@link PeerBuffers}).
      */
     long offset(Chunk chunk) {
+        if (pairwise && chunk.space() == Space.INPUT && chunk.rank() != plan.rank()) {
+            return 0;
+        }
         int block = chunk.index() / plan.chunksPerBlock();
         int within = chunk.index() % plan.chunksPerBlock();
         boolean input = chunk.space() == Space.INPUT;

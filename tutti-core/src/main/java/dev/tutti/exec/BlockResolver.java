@@ -44,7 +44,7 @@ public final class BlockResolver {
             @Nullable ReduceOp operator,
             PlanResolver.Counters counters) {
         this.plan = plan;
-        this.cuts = new BlockCuts(plan, geometry);
+        this.cuts = new BlockCuts(plan, geometry, false);
         this.slotStride = slotStride;
         this.type = type;
         this.operator = operator;

@@ -186,10 +186,16 @@ public final class Execution {
 
     /** Begins a launch that reaches into peers' memory and lets them reach into this rank's. */
     private void enter(Call call, Program program, long input, long output, long done) {
-        endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output, done);
+        publishBuffers(call, program, input, output, done);
         if (program.entry != null) {
             Interpreter.run(program.entry[0], endpoint);
         }
+    }
+
+    private void publishBuffers(Call call, Program program, long input, long output, long done) {
+        // A program of such a call was made just now, of these pieces.
+        Geometry blocks = call.isPairwise() ? pieces : null;
+        endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output, done, blocks);
     }
 
     private void finish(Program program) {
@@ -292,7 +298,7 @@ public final class Execution {
             output = outputBase(call, shape, round, outputStaged, input);
             long[][] bound = program.bind(endpoint, input, output);
             if (program.reachesPeers) {
-                endpoint.peerBuffers.publish(program, call.input(), input, call.output(), output, round * shape.window);
+                publishBuffers(call, program, input, output, round * shape.window);
             }
             phase = program.entry != null ? ENTERING : RUNNING;
             machine.start(program, program.entry != null ? program.entry : bound);

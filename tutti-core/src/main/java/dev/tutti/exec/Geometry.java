@@ -59,6 +59,11 @@ public final class Geometry {
         return inputOffsets[block];
     }
 
+    /** Where what a peer gets from the input begins: the only block, or the peer's. */
+    long inputOffsetFor(int peer) {
+        return inputBlocks == 1 ? inputOffsets[0] : inputOffsets[peer];
+    }
+
     public long inputBytes(int block) {
         return inputBytes[block];
     }

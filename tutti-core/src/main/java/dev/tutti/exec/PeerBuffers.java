@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *   SIGNAL, WAIT   the peer has done what it does here: the call may return
  * </pre>
  *
- * The places are written again only in a later launch, which a rank enters after whoever reads them has left this one.
+ * Beside them stands this rank's scalar, for whoever folds its input. Both are written again only in a later launch, which a rank enters after whoever reads them has left this one.
  */
 final class PeerBuffers {
     private final Endpoint endpoint;
@@ -37,8 +37,16 @@ final class PeerBuffers {
      * So one of the two sees the other.
      *
      * @param done how many bytes of its memory lie before the addresses
+     * @param pairwise where blocks lie, if peers do not know; then each is told where what it gets from the input begins
      */
-    void publish(Program current, Operand input, long inputAddress, Operand output, long outputAddress, long done) {
+    void publish(
+            Program current,
+            Operand input,
+            long inputAddress,
+            Operand output,
+            long outputAddress,
+            long done,
+            @Nullable Geometry pairwise) {
         VarHandle.fullFence();
         if (endpoint.board.isAborted()) {
             throw endpoint.stall.failure();
@@ -48,9 +56,11 @@ final class PeerBuffers {
         long in = location(input, inputAddress, done);
         long out = location(output, outputAddress, done);
         for (int peer : current.told) {
-            long line = endpoint.outbound(peer, 0) + RegionLayout.LOCATION;
-            Memory.putLong(line, in);
-            Memory.putLong(line + 8, out);
+            long line = endpoint.outbound(peer, 0);
+            boolean moved = pairwise != null && in != Fabric.NOWHERE;
+            Memory.putLong(line + RegionLayout.LOCATION, moved ? in + pairwise.inputOffsetFor(peer) : in);
+            Memory.putLong(line + RegionLayout.LOCATION + 8, out);
+            Memory.putLong(line + RegionLayout.SCALAR, endpoint.aux);
         }
     }
 
@@ -63,6 +73,11 @@ final class PeerBuffers {
         return operand.isPresent()
                 ? endpoint.fabric.location(address, Math.max(0, operand.bytes() - done))
                 : Fabric.NOWHERE;
+    }
+
+    /** What a rank multiplies its input with, if the call is a preMulSum. */
+    long scalar(int rank) {
+        return rank == endpoint.rank ? endpoint.aux : Memory.getLong(endpoint.inbound(rank, 0) + RegionLayout.SCALAR);
     }
 
     /** Binds what a lane reaches in peers' memory. Everybody whom it reaches has been waited for. */

@@ -21,7 +21,7 @@ package dev.tutti.exec;
  *   DATA in a loop ends with a word: where the record begins in the region that the loop goes over
  *   PACKETS whose plain side is shorter than its packets end with a word: bytes of the plain side
  *
- *   fold      16 bits kernel (or COPY, USER) | 16 scaled source + 1 | 16 position of the plain source of PACKETS,
+ *   fold      16 bits kernel (EACH_SCALED or not), COPY or USER | 16 scaled source + 1 | 16 position of the plain source of PACKETS,
  *                                                                       number of slots at the end of the destinations of DATA
  *   operand   8 bits base | 16 rank | 40 offset
  * </pre>
@@ -53,6 +53,8 @@ final class Records {
 
     static final int COPY = 0xFFFF;
     static final int USER = 0xFFFE;
+    /** Added to a kernel: source i is rank i's own input, to be multiplied by that rank's scalar. Whatever is below is a kernel alone. */
+    static final int EACH_SCALED = 0x100;
 
     static final int INPUT = 1;
     static final int OUTPUT = 2;

@@ -50,7 +50,7 @@ final class Resolver {
         this.plan = plan;
         this.reach = reach;
         this.endpoint = endpoint;
-        this.cuts = new BlockCuts(plan, geometry);
+        this.cuts = new BlockCuts(plan, geometry, endpoint.pairs != null);
         this.type = type;
         this.op = op;
         this.scratchStride = posts ? shownStride(maxChunkBytes) : scratchStride(maxChunkBytes);
@@ -236,13 +236,37 @@ final class Resolver {
         emit(
                 Records.header(Records.DATA, sources, destinations, 0, Records.OPERANDS + sources + destinations),
                 bytes,
-                Records.fold(kernel(each, op, type, sources, scaled), scaled, slots(each.destinations())));
+                Records.fold(
+                        kernel(each, op, type, sources, scaled) | eachScaled(each),
+                        scaled,
+                        slots(each.destinations())));
         for (Chunk chunk : each.sources()) {
             emit(plainOperand(chunk));
         }
         for (Chunk chunk : each.destinations()) {
             emit(plainOperand(chunk));
         }
+    }
+
+    /** Where preMulSum reads peers' inputs: their scalars are known by rank, so the sources must be everybody's input in rank order. */
+    private int eachScaled(Op each) {
+        if (op == null
+                || op.kind() != ReduceOp.Kind.PRE_MUL_SUM
+                || each.sources().stream().noneMatch(this::isInputOfPeer)) {
+            return 0;
+        }
+        for (int i = 0; i < each.sources().size(); i++) {
+            Chunk source = each.sources().get(i);
+            if (source.space() != Space.INPUT || source.rank() != i) {
+                throw new IllegalArgumentException("rank " + plan.rank() + " cannot run " + each
+                        + " with preMulSum: it folds peers' inputs, but not those of all in rank order");
+            }
+        }
+        return Records.EACH_SCALED;
+    }
+
+    private boolean isInputOfPeer(Chunk chunk) {
+        return chunk.space() == Space.INPUT && chunk.rank() != plan.rank();
     }
 
     /** How many of the last destinations are slots, or peers' memory. */

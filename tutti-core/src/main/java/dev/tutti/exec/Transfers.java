@@ -12,6 +12,11 @@ final class Transfers {
     static final int PIECE = 128 << 10;
     private static final int FAN_OUT_PIECE = 8 << 10;
 
+    /** Tiles of products stay in the first-level cache, and do not lie at the same place of a page. */
+    private static final long SCALED_PIECE = 4 << 10;
+
+    private static final long SCALED_GAP = 192;
+
     private Transfers() {}
 
     /** Runs bytes {@code [from, to)} of a DATA record. */
@@ -84,6 +89,9 @@ final class Transfers {
             Endpoint endpoint) {
         if (kernel == Records.USER) {
             foldByUser(code, firstSource, sources, offset, destination, bytes, endpoint);
+        } else if (kernel >= Records.EACH_SCALED) {
+            int plain = kernel - Records.EACH_SCALED;
+            foldScaled(plain, scaled, code, firstSource, sources, offset, destination, bytes, endpoint);
         } else if (Places.isAmong(code, firstSource, sources, destination)) {
             Places.fold(kernel, scaled, code, firstSource, sources, offset, destination, bytes, endpoint);
         } else {
@@ -97,6 +105,40 @@ final class Transfers {
                     bytes >> endpoint.elementShift,
                     endpoint.aux,
                     scaled);
+        }
+    }
+
+    /**
+     * Folds everybody's input where it lies. What peers have is multiplied into tiles first, as its owners would multiply what they copy
+     * for others, so that the result has the same bits by whichever way.
+     */
+    private static void foldScaled(
+            int kernel,
+            int own,
+            long[] code,
+            int firstSource,
+            int sources,
+            long offset,
+            long destination,
+            long bytes,
+            Endpoint endpoint) {
+        long[] addresses = endpoint.foldSources(sources + 1);
+        long stride = Math.min(SCALED_PIECE + SCALED_GAP, 2L * Endpoint.TILE_BYTES / sources & -64);
+        long piece = Math.min(SCALED_PIECE, stride);
+        for (long done = 0; done < bytes; done += piece) {
+            long count = Math.min(piece, bytes - done) >> endpoint.elementShift;
+            long tile = endpoint.tileAddress;
+            for (int i = 0; i < sources; i++) {
+                long source = code[firstSource + i] + offset + done;
+                if (i != own) {
+                    addresses[sources] = source;
+                    Kernels.reduce(kernel, addresses, sources, 1, 0, tile, count, endpoint.peerBuffers.scalar(i), 0);
+                    source = tile;
+                    tile += stride;
+                }
+                addresses[i] = source;
+            }
+            Kernels.reduce(kernel, addresses, 0, sources, 0, destination + done, count, endpoint.aux, own);
         }
     }
 

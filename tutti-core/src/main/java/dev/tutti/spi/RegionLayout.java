@@ -76,6 +76,8 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int SIGNATURE = 16;
     /** Offset in an inbound line of what a pair has to agree on in the even launch; the odd one follows. */
     public static final int PAIR = SIGNATURE + 16;
+    /** Offset in an inbound line of the peer's scalar, where its input is read in place; pairs have nothing to agree on then. */
+    public static final int SCALAR = PAIR;
     /** Offset in an inbound line of the location of the peer's input; that of its output follows. */
     public static final int LOCATION = 48;
 

@@ -110,10 +110,8 @@ public final class Tuner {
     private boolean canRun(Algorithm algorithm, @Nullable ReduceOp op, boolean ragged, boolean registered) {
         boolean userFunction = op != null && op.kind() == ReduceOp.Kind.USER;
         boolean inOrder = op != null && !op.isCommutative();
-        // Every rank has its own scalar, and whoever folds a peer's input does not know it.
-        boolean scaled = op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM;
         return (!ragged || algorithm.ragged())
-                && (!algorithm.direct() || (registered && !scaled))
+                && (!algorithm.direct() || registered)
                 && (addressable || !algorithm.readsPeers())
                 && (!userFunction || algorithm.protocol() == Protocol.SIMPLE)
                 && (!inOrder || algorithm.foldsInRankOrder());

@@ -120,7 +120,7 @@ record Cell(
         if (!blocks && (in == Placement.CONFINED || ((!inPlace || operation.isList()) && out == Placement.CONFINED))) {
             return "confined in the background";
         }
-        if (plan.direct() && !algorithm.equals(AUTO) && (!isRegistered() || operator == Operator.PRE_MUL_SUM)) {
+        if (plan.direct() && !algorithm.equals(AUTO) && !isRegistered()) {
             return "direct";
         }
         if (operation.collective.isRooted() && !inPlace && isAllocated(in) != isAllocated(out)) {

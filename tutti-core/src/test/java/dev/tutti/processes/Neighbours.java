@@ -56,6 +56,32 @@ final class Neighbours {
             fill(in, round % comm.size() == comm.rank() ? round : -1);
             comm.broadcast(in, round % comm.size());
             require(in, round, "broadcast");
+            fill(in, comm.rank() + 1L);
+            comm.allReduce(in, out, ReduceOp.preMulSum(comm.rank() + 1.0));
+            long n = comm.size();
+            require(out, n * (n + 1) * (2 * n + 1) / 6, "preMulSum");
+            exchange(comm, in, out);
+        }
+    }
+
+    /** Rank r sends r + 1 elements to everybody, from where only it knows. */
+    private static void exchange(Communicator comm, Buffer in, Buffer out) {
+        long[] sent = new long[comm.size()];
+        long[] offsets = new long[comm.size()];
+        long[] received = new long[comm.size()];
+        long total = 0;
+        for (int peer = 0; peer < comm.size(); peer++) {
+            sent[peer] = comm.rank() + 1;
+            offsets[peer] = 100L * (comm.size() - peer) + comm.rank();
+            fill(in.slice(offsets[peer], sent[peer]), 10L * comm.rank() + peer);
+            received[peer] = peer + 1;
+            total += received[peer];
+        }
+        comm.allToAllV(in, sent, offsets, out.slice(0, total), received, null);
+        long from = 0;
+        for (int peer = 0; peer < comm.size(); peer++) {
+            require(out.slice(from, received[peer]), 10L * peer + comm.rank(), "allToAllV");
+            from += received[peer];
         }
     }
 

@@ -121,6 +121,75 @@ class RegisteredTest {
         });
     }
 
+    /** Counts and offsets are known to pairs alone; some are 0, and one rank works in place. */
+    @Test
+    void shouldExchangeBlocksWhenOnlyPairsKnowTheirCounts() {
+        World.local(3).config(config(Config.Key.ALGO, "direct-read")).run(comm -> {
+            int me = comm.rank();
+            for (int unit : new int[] {1, 77, 5000}) {
+                long[] sent = new long[3];
+                long[] received = new long[3];
+                long[] sendOffsets = new long[3];
+                for (int peer = 0; peer < 3; peer++) {
+                    // Symmetric, as in place both must be the same.
+                    sent[peer] = (long) unit * ((me + peer) % 3);
+                    received[peer] = sent[peer];
+                    sendOffsets[peer] = 2L * unit * ((peer + me) % 3) + 3;
+                }
+                Buffer in = comm.allocate(DataType.INT32, 6L * unit + 3);
+                boolean inPlace = me == 1;
+                Buffer out = inPlace ? in : comm.allocate(DataType.INT32, 6L * unit + 5);
+                long[] receiveOffsets = inPlace ? sendOffsets : new long[] {5, 5 + 2L * unit, 5 + 4L * unit};
+                for (int round = 0; round < 3; round++) {
+                    fill(out, POISON);
+                    for (int peer = 0; peer < 3; peer++) {
+                        fill(in.slice(sendOffsets[peer], sent[peer]), 100 * round + 10 * me + peer);
+                    }
+                    comm.allToAllV(in, sent, sendOffsets, out, received, receiveOffsets);
+                    for (int peer = 0; peer < 3; peer++) {
+                        assertFilled(out.slice(receiveOffsets[peer], received[peer]), 100 * round + 10 * peer + me);
+                    }
+                }
+            }
+        });
+    }
+
+    @Test
+    void shouldSayWhoDisagreesWhenCountsOfAPairDiffer() {
+        Outcomes outcomes = Outcomes.of(2, comm -> {
+            Buffer in = comm.allocate(DataType.INT32, 20);
+            Buffer out = comm.allocate(DataType.INT32, 20);
+            long[] sent = {5, 5};
+            long[] received = comm.rank() == 0 ? new long[] {5, 4} : new long[] {5, 5};
+            comm.allToAllV(in, sent, null, out, received, null);
+            comm.barrier();
+        });
+        outcomes.assertAll(MismatchException.class, "5", "4");
+    }
+
+    /** Every rank has a scalar of its own, which may change from call to call. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 100, COUNT})
+    void shouldMultiplyByEachRanksScalarWhenInputsAreReadInPlace(int count) {
+        World.local(3).config(direct("10s")).run(comm -> {
+            Buffer in = comm.allocate(DataType.INT32, 3L * count);
+            Buffer out = comm.allocate(DataType.INT32, 3L * count);
+            for (int round = 0; round < 5; round++) {
+                ReduceOp op = ReduceOp.preMulSum(comm.rank() + round);
+                int expected = 2 * round + 5 * (1 + round) + 7 * (2 + round);
+                fill(in, new int[] {2, 5, 7}[comm.rank()]);
+                comm.allReduce(in, out, op);
+                assertFilled(out, expected);
+                comm.reduceScatter(in, out.slice(0, count), op);
+                assertFilled(out.slice(0, count), expected);
+                comm.reduce(in, out, op, 1);
+                assertFilled(out, expected);
+                comm.allReduce(in, op);
+                assertFilled(in, expected);
+            }
+        });
+    }
+
     @Test
     void shouldWorkWithEveryCommunicatorOfTheWorldWhenAllocatedByOne() {
         World.local(4).config(direct("10s")).run(comm -> {
