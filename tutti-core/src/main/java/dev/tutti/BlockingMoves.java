@@ -19,13 +19,12 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
      * }
      */
     public void barrier() {
-        if (meetAgain()) {
-            return;
-        }
         Call call = begin();
         try {
-            requests.barrier(call);
-            end(call);
+            if (!again(call, Collective.BARRIER, DataType.INT8, null, null, null)) {
+                requests.barrier(call);
+                end(call);
+            }
         } finally {
             leave(call);
         }
@@ -262,8 +261,10 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
     private void runAllGather(DataType type, @Nullable Object in, Object out) {
         Call call = begin();
         try {
-            requests.allGather(call, type, in, out, false);
-            end(call);
+            if (!again(call, Collective.ALL_GATHER, type, in, out, null)) {
+                requests.allGather(call, type, in, out, false);
+                end(call);
+            }
         } finally {
             leave(call);
         }
@@ -394,8 +395,10 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
     public void allToAll(Buffer in, Buffer out) {
         Call call = begin();
         try {
-            requests.allToAll(call, in.type(), in, out, false);
-            end(call);
+            if (!again(call, Collective.ALL_TO_ALL, in.type(), in, out, null)) {
+                requests.allToAll(call, in.type(), in, out, false);
+                end(call);
+            }
         } finally {
             leave(call);
         }

@@ -190,8 +190,10 @@ abstract sealed class BlockingReductions extends BlockingMoves permits ByteColle
     private void runAllReduce(DataType type, Object in, Object out, ReduceOp op) {
         Call call = begin();
         try {
-            requests.allReduce(call, type, in, out, op, false);
-            end(call);
+            if (!again(call, Collective.ALL_REDUCE, type, in, out, op)) {
+                requests.allReduce(call, type, in, out, op, false);
+                end(call);
+            }
         } finally {
             leave(call);
         }
@@ -442,8 +444,10 @@ abstract sealed class BlockingReductions extends BlockingMoves permits ByteColle
     private void runReduceScatter(DataType type, Object in, @Nullable Object out, ReduceOp op) {
         Call call = begin();
         try {
-            requests.reduceScatter(call, type, in, out, op, false);
-            end(call);
+            if (!again(call, Collective.REDUCE_SCATTER, type, in, out, op)) {
+                requests.reduceScatter(call, type, in, out, op, false);
+                end(call);
+            }
         } finally {
             leave(call);
         }

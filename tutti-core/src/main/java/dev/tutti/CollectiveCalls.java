@@ -38,9 +38,24 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         return schedule.enter() ? inline : take();
     }
 
-    /** Makes a barrier in the shortest way, if that is what this communicator's last call was; else does nothing. */
-    final boolean meetAgain() {
-        return schedule.meetAgain(inline);
+    /**
+     * Between {@link #begin} and {@link #leave}: makes a small call in the shortest way, if it is the one that was made last.
+     *
+     * @return false, and nothing has been done, if it has to be made in the ordinary way
+     */
+    final boolean again(
+            Call call,
+            Collective which,
+            DataType type,
+            @Nullable Object in,
+            @Nullable Object out,
+            @Nullable ReduceOp op) {
+        if (!call.mayRunShort() || !call.repeats(which, type, in, out, op, 0)) {
+            return false;
+        }
+        long inputOwner = requireOpen(in);
+        schedule.uses(inputOwner, in == out ? inputOwner : requireOpen(out));
+        return schedule.runAgain(call);
     }
 
     final void end(Call call) {

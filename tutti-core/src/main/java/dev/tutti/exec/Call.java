@@ -41,6 +41,10 @@ public final class Call {
     @Nullable
     Program again;
 
+    /** The same in one piece, if it can be run so. */
+    @Nullable
+    Exchange exchange;
+
     long againInput;
     long againOutput;
 
@@ -73,6 +77,7 @@ public final class Call {
         this.count = count;
         this.shape = null;
         this.again = null;
+        this.exchange = null;
         this.repeatable = false;
         this.extra = 0;
         this.uniform = true;
@@ -165,6 +170,11 @@ public final class Call {
                 && root == at;
     }
 
+    /** Whether this call, made again, can be made in the shortest way. */
+    public boolean mayRunShort() {
+        return exchange != null;
+    }
+
     /** Lets {@link #repeats} recognise this call, if its memory is small, as it is kept alive meanwhile. */
     public void makeRepeatable() {
         repeatable = mayBeKept();
@@ -191,6 +201,7 @@ public final class Call {
     public void drop() {
         repeatable = false;
         again = null;
+        exchange = null;
         input.clear();
         output.clear();
         hold(null, null);

@@ -1,6 +1,5 @@
 package dev.tutti.exec;
 
-import dev.tutti.Collective;
 import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.memory.Operand;
@@ -37,10 +36,8 @@ public final class Execution {
     private final Geometry pieces = new Geometry();
     private @Nullable PlanCalls planCalls;
     private @Nullable Shape configured;
-    /** The last operation, if it was a barrier that can be made again in one piece, and its call. */
-    private @Nullable Meeting meeting;
-
-    private @Nullable Call met;
+    /** The call that was run last, if that was by an exchange. */
+    private @Nullable Call exchanged;
 
     private long operation;
 
@@ -89,7 +86,7 @@ public final class Execution {
         Program again = call.again;
         Shape known = call.shape;
         if (again != null && known != null && shapes.isCurrent(known)) {
-            runAgain(call, again, known);
+            runKnown(call, again, known);
         } else if (call.isPairwise()) {
             publish(call, Signature.meta(call), digest(call));
             Call first = lengths.before(call);
@@ -104,7 +101,7 @@ public final class Execution {
     }
 
     /** The very same small call as before: everything is known but the launch number. */
-    private void runAgain(Call call, Program program, Shape shape) {
+    private void runKnown(Call call, Program program, Shape shape) {
         publish(call, shape.meta, shape.digest);
         configure(call, shape);
         endpoint.nextLaunch();
@@ -119,25 +116,32 @@ public final class Execution {
         }
         endpoint.finishLaunch(program);
         requireAgreement(shape);
-        if (shape.collective == Collective.BARRIER) {
-            meeting = shape.meeting(program, endpoint);
-            met = call;
-        }
+        call.exchange = shape.exchange(program, endpoint);
     }
 
     /**
-     * Runs a barrier if the last operation was the same one; else does nothing.
+     * Runs a small call that has been made before in the shortest way; else does nothing.
      *
      * @return whether it has run
      */
-    boolean meetAgain(Call call) {
-        Meeting known = meeting;
-        // A call that was filled anew meanwhile, even if it was then refused, is not to be run again.
-        if (known == null || call != met || call.again == null || !known.isReady()) {
+    boolean runAgain(Call call) {
+        Exchange exchange = call.exchange;
+        if (exchange == null || !exchange.isReady() || planCalls != null || !shapes.isCurrent(exchange.shape)) {
             return false;
         }
-        known.run(++operation);
+        operation++;
+        if (call != exchanged) {
+            turnTo(call, exchange);
+        }
+        exchange.run(operation);
         return true;
+    }
+
+    private void turnTo(Call call, Exchange exchange) {
+        announce(call, exchange.shape.meta);
+        configure(call, exchange.shape);
+        exchange.bind(call.againInput, call.againOutput);
+        exchanged = call;
     }
 
     private void requireAgreement(Shape shape) {
@@ -227,7 +231,6 @@ public final class Execution {
             planCalls = null;
         }
         shapes.forget();
-        meeting = null;
     }
 
     /** Starts a call that a plan of a file serves; false if none does. */
@@ -354,9 +357,13 @@ public final class Execution {
     }
 
     private void publish(Call call, long meta, int digest) {
-        meeting = null;
+        exchanged = null;
         operation++;
         endpoint.history = Signature.chain(endpoint.history, digest);
+        announce(call, meta);
+    }
+
+    private void announce(Call call, long meta) {
         endpoint.board.publishOperation(operation, meta, call.count(), call.extra());
         endpoint.stall.begin(operation, call);
     }

@@ -161,9 +161,14 @@ final class Program {
         if (posts) {
             moveTo(endpoint.posts.berth(this), bound, parity);
         } else if (berths > 1) {
-            moveTo((endpoint.launch >>> 1) % berths * (footprint + BERTH_GAP), bound, parity);
+            moveTo(berth(endpoint.launch), bound, parity);
         }
         return bound;
+    }
+
+    /** How far into its half of the scratch a launch is that does not post. */
+    long berth(long launch) {
+        return berths == 1 ? 0 : (launch >>> 1) % berths * (footprint + BERTH_GAP);
     }
 
     private void moveTo(long berth, long[][] bound, int parity) {
@@ -217,7 +222,8 @@ final class Program {
         }
     }
 
-    private long address(long operand, Endpoint endpoint, int parity, long input, long output) {
+    /** Where an operand lies in launches of this parity, before {@link #berth} is added to what is scratch. */
+    long address(long operand, Endpoint endpoint, int parity, long input, long output) {
         long offset = Records.offset(operand);
         return switch (Records.base(operand)) {
             case Records.INPUT -> input + offset;

@@ -94,27 +94,18 @@ public final class Schedule implements Progress.Moving {
     }
 
     /**
-     * Makes a barrier at once if that is what this rank's last call was, and nobody is before it.
+     * Runs a small call that has been made before in the shortest way, between {@link #enter} and {@link #exit}.
      *
-     * @return false, and nothing has been done, if it has to be made in the ordinary way
+     * @return false, and nothing has been done, if it has to be run in the ordinary way
      */
-    public boolean meetAgain(Call call) {
-        // More ranks have no such way, and need not enter the gate twice to find out.
-        if (endpoint.size != 2 || Thread.currentThread().isVirtual() || !gate.tryEnter()) {
-            return false;
-        }
+    public boolean runAgain(Call call) {
+        requireActiveInside();
         long before = execution.operation();
         try {
-            if (queued != 0) {
-                return false;
-            }
-            requireActiveInside();
-            return execution.meetAgain(call);
+            return execution.runAgain(call);
         } catch (Throwable thrown) {
             abortAfter(thrown, before);
             throw thrown;
-        } finally {
-            gate.exit();
         }
     }
 
@@ -123,7 +114,9 @@ public final class Schedule implements Progress.Moving {
         requireActiveInside();
         long before = execution.operation();
         try {
-            execution.run(call);
+            if (!execution.runAgain(call)) {
+                execution.run(call);
+            }
         } catch (Throwable thrown) {
             abortAfter(thrown, before);
             if (endpoint.board.isAborted()) {

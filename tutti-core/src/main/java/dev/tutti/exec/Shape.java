@@ -73,7 +73,10 @@ final class Shape {
     /** As of which choice of plans this is. */
     int generation;
 
-    private @Nullable Meeting meeting;
+    /** What the program of calls in one launch is to two ranks, when somebody has asked. */
+    private @Nullable Exchange exchange;
+
+    private @Nullable Program exchanged;
     private final @Nullable Program[] programs = new @Nullable Program[8];
 
     Shape(Call call, Plan plan, Endpoint endpoint) {
@@ -131,13 +134,14 @@ final class Shape {
         return collective.isRooted() ? ranks - 1 + both : ranks * both;
     }
 
-    /** The barrier of two ranks that this is, or null. */
+    /** The exchange of two ranks that a program of this shape is, or null. */
     @Nullable
-    Meeting meeting(Program program, Endpoint endpoint) {
-        if (meeting == null) {
-            meeting = Meeting.of(program, digest, endpoint);
+    Exchange exchange(Program program, Endpoint endpoint) {
+        if (program != exchanged) {
+            exchanged = program;
+            exchange = Exchange.of(this, program, endpoint);
         }
-        return meeting;
+        return exchange;
     }
 
     boolean matches(Call call) {

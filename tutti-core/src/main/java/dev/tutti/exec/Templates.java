@@ -33,7 +33,7 @@ final class Templates {
 
     private static final long MOST_PACKET_BYTES = 256;
     private static final long MOST_WORD_BYTES = 64;
-    private static final int FLOAT_SUM = Kernels.id(DataType.FLOAT32, Fold.SUM);
+    static final int FLOAT_SUM = Kernels.id(DataType.FLOAT32, Fold.SUM);
 
     private Templates() {}
 
@@ -303,7 +303,7 @@ final class Templates {
         }
     }
 
-    private static void copy(long source, long destination, int bytes, Endpoint endpoint) {
+    static void copy(long source, long destination, int bytes, Endpoint endpoint) {
         if ((source | destination) < 0) {
             Places.copy(source, destination, bytes, endpoint);
             return;
@@ -374,8 +374,7 @@ final class Templates {
     }
 
     /** Two ranks adding floats: a sum of two is the same in either order, so it can be added as it arrives. */
-    private static void addFloats(
-            long packets, long source, long destination, int bytes, long signed, Endpoint endpoint) {
+    static void addFloats(long packets, long source, long destination, int bytes, long signed, Endpoint endpoint) {
         if (awaitWord(packets, signed, endpoint) != signed) {
             throw endpoint.stall.mismatch();
         }
@@ -387,7 +386,7 @@ final class Templates {
         }
     }
 
-    private static void receive(long packets, long destination, int bytes, long signed, Endpoint endpoint) {
+    static void receive(long packets, long destination, int bytes, long signed, Endpoint endpoint) {
         if (awaitWord(packets, signed, endpoint) != signed) {
             throw endpoint.stall.mismatch();
         }

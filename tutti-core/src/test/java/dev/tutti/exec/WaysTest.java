@@ -14,6 +14,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Timeout;
@@ -27,8 +28,17 @@ class WaysTest {
     /** Elements: nothing, less than a granule, tiny plans that have templates, more than they take; the last is more than a window. */
     private static final int[] COUNTS = {0, 1, 16, 50, 2500};
 
+    /** From the third time on a small call of two ranks is made in one piece. */
+    private static final int TIMES = 4;
+
+    /** Where no rank writes, whichever way, this is left. */
+    private static final byte POISON = 0x5A;
+
+    private static final Set<Collective> IN_ONE_PIECE = ConcurrentHashMap.newKeySet();
+
     private enum Way {
         TEMPLATES,
+        AGAIN,
         INTERPRETER,
         LANES,
         STEPPED
@@ -41,7 +51,7 @@ class WaysTest {
     void shouldGiveTheSameBitsWhicheverWayAPlanIsRun(Collective collective) throws InterruptedException {
         for (int size = 1; size <= MOST_RANKS; size++) {
             Map<String, byte[]> expected = run(collective, size, Way.TEMPLATES);
-            for (Way way : List.of(Way.INTERPRETER, Way.LANES, Way.STEPPED)) {
+            for (Way way : List.of(Way.AGAIN, Way.INTERPRETER, Way.LANES, Way.STEPPED)) {
                 Map<String, byte[]> actual = run(collective, size, way);
                 assertThat(actual.keySet()).isEqualTo(expected.keySet());
                 actual.forEach(
@@ -50,14 +60,22 @@ class WaysTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL"})
+    void shouldMakeSmallCallsOfTwoRanksInOnePiece(Collective collective) throws InterruptedException {
+        IN_ONE_PIECE.remove(collective);
+        run(collective, 2, Way.AGAIN);
+        assertThat(IN_ONE_PIECE).contains(collective);
+    }
+
     /** Outputs of all ranks by name. Counts are such that each algorithm has its own: programs are kept by count. */
     private static Map<String, byte[]> run(Collective collective, int size, Way way) throws InterruptedException {
         List<Algorithm> algorithms = Algorithms.of(collective);
         Ranks ranks = new Ranks(size, 64 << 10, 64 << 10, 0, call -> plan(algorithms, call, size));
         Map<String, byte[]> outputs = new ConcurrentHashMap<>();
         ranks.run(rank -> {
-            rank.endpoint.usesTemplates = way == Way.TEMPLATES;
-            rank.endpoint.usesInterpreter = way == Way.TEMPLATES || way == Way.INTERPRETER;
+            rank.endpoint.usesTemplates = way == Way.TEMPLATES || way == Way.AGAIN;
+            rank.endpoint.usesInterpreter = way != Way.LANES && way != Way.STEPPED;
             for (int base : COUNTS) {
                 for (int number = 0; number < algorithms.size(); number++) {
                     for (Case each : cases(collective, size, base * algorithms.size() + number)) {
@@ -91,6 +109,7 @@ class WaysTest {
         MemorySegment in = arena.allocate(Math.max(64, bytes * each.collective.inputBlocks(size)), 64);
         MemorySegment out = arena.allocate(Math.max(64, bytes * each.collective.outputBlocks(size)), 64);
         fill(in, each.type, rank.rank);
+        out.fill(POISON);
         Call call = new Call().of(each.collective, each.type, each.op, each.root, each.count);
         call.input().setAddress(in.address(), bytes * each.collective.inputBlocks(size));
         call.output().setAddress(out.address(), bytes * each.collective.outputBlocks(size));
@@ -98,6 +117,8 @@ class WaysTest {
         call.timeoutNanos(Ranks.TIMEOUT_NANOS);
         if (way == Way.STEPPED) {
             rank.step(call);
+        } else if (way == Way.AGAIN) {
+            runAgain(rank, call, out);
         } else {
             rank.execution.run(call);
         }
@@ -105,6 +126,18 @@ class WaysTest {
                 Arrays.copyOf(out.toArray(ValueLayout.JAVA_BYTE), (int) (bytes * each.collective.outputBlocks(size)));
         assertThat(in.byteSize()).isPositive();
         return result;
+    }
+
+    private static void runAgain(Ranks.Rank rank, Call call, MemorySegment out) {
+        call.makeRepeatable();
+        for (int time = 0; time < TIMES; time++) {
+            out.fill(POISON);
+            if (rank.execution.runAgain(call)) {
+                IN_ONE_PIECE.add(call.collective());
+            } else {
+                rank.execution.run(call);
+            }
+        }
     }
 
     /** Numbers of all sizes, so that every other order of addition rounds differently. */

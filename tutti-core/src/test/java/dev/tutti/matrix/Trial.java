@@ -15,6 +15,9 @@ import java.util.SplittableRandom;
 final class Trial {
     private record Part(Slot slot, List<Block> before, List<Block> after, String name) {}
 
+    private static final int REPEATS = 4;
+    private static final long MOST_REPEATED = 2048;
+
     private final Cell cell;
     private final Communicator comm;
     private final Memories memories;
@@ -56,12 +59,14 @@ final class Trial {
         try {
             prepare();
             switch (cell.form()) {
-                case BLOCKING, VIRTUAL -> invocation.block();
+                case BLOCKING -> {
+                    return checked(invocation::block, times());
+                }
+                case VIRTUAL -> invocation.block();
                 case ASYNC -> await(invocation.start());
                 case PREPARED -> {
                     Prepared prepared = invocation.prepare();
-                    prepared.run();
-                    String wrong = check();
+                    String wrong = checked(prepared::run, times());
                     if (wrong != null) {
                         return wrong;
                     }
@@ -73,6 +78,25 @@ final class Trial {
         } finally {
             parts.forEach(part -> part.slot.close());
         }
+    }
+
+    /** Small calls are made several times, as from the third time on they take another way. */
+    private int times() {
+        return cell.count() <= MOST_REPEATED ? REPEATS : 1;
+    }
+
+    private String checked(Runnable call, int times) {
+        for (int time = 0; time < times; time++) {
+            if (time > 0) {
+                prepare();
+            }
+            call.run();
+            String wrong = check();
+            if (wrong != null) {
+                return time == 0 ? wrong : wrong + ", when called for the " + (time + 1) + ". time";
+            }
+        }
+        return null;
     }
 
     private void prepare() {

@@ -1,0 +1,89 @@
+package dev.tutti.exec;
+
+import dev.tutti.channel.Board;
+import dev.tutti.memory.Memory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A small call of two ranks that has been made before, in one piece: what {@link Execution} and {@link Templates} do for it, with
+ * nothing left to look up. Code that serves all kinds of calls is compiled in parts that call each other, which takes as long as a
+ * third of such a call; each kind of exchange is small enough to be compiled whole.
+ */
+abstract sealed class Exchange permits Meeting, SlotExchange, PacketExchange {
+    final Shape shape;
+    final Endpoint endpoint;
+    final Board board;
+    final Stall stall;
+    final int peer;
+    private final int digest;
+    private final long sleeping;
+
+    Exchange(Shape shape, Endpoint endpoint) {
+        this.shape = shape;
+        this.endpoint = endpoint;
+        this.board = endpoint.board;
+        this.stall = endpoint.stall;
+        this.peer = 1 - endpoint.rank;
+        this.digest = shape.digest;
+        this.sleeping = endpoint.bell.sleeping(peer);
+    }
+
+    /** The exchange that a program is; null if it is something else. */
+    static @Nullable Exchange of(Shape shape, Program program, Endpoint endpoint) {
+        if (endpoint.size != 2 || endpoint.fabric.mustFenceToSignal() || !program.hearsFromAll) {
+            return null;
+        }
+        return switch (program.template) {
+            case Templates.BARRIER -> new Meeting(shape, program, endpoint);
+            case Templates.SLOTS, Templates.COPIES -> SlotExchange.of(shape, program, endpoint);
+            case Templates.PACKETS, Templates.MOVES -> PacketExchange.of(shape, program, endpoint);
+            default -> null;
+        };
+    }
+
+    /** Whether the next launch may write without another look: the peer was heard in the last one, and flags do not come round. */
+    final boolean isReady() {
+        return endpoint.heardFromAll == endpoint.launch && (int) endpoint.launch != -1;
+    }
+
+    /** Says where the memory of the calls that follow lies. */
+    abstract void bind(long input, long output);
+
+    /** Makes the call, which is operation {@code number}. */
+    abstract void run(long number);
+
+    /** What the ranks must agree on in the next launch. */
+    final int nextHistory() {
+        return Signature.chain(endpoint.history, digest);
+    }
+
+    static long signed(long launch, int history) {
+        return launch << 32 | (history & 0xFFFFFFFFL);
+    }
+
+    /** After the peer has been sent everything: wakes it if it sleeps, and keeps the books while the signal is on its way. */
+    final void sent(long number, long launch, int history) {
+        if (Memory.getIntOpaque(sleeping) != 0) {
+            endpoint.bell.ring(peer);
+        }
+        endpoint.history = history;
+        endpoint.signature = history;
+        endpoint.launch = launch;
+        stall.begin(number);
+    }
+
+    /** Waits for the peer's signal. */
+    final void await(long inbound, int wanted) {
+        for (int turns = 0; (int) Memory.getLongAcquire(inbound) - wanted < 0; turns++) {
+            if (!stall.look(turns)) {
+                stall.pause(turns, endpoint.neighbours.isHere(peer));
+            }
+        }
+    }
+
+    /** The launch is over. */
+    final void finish(long launch) {
+        endpoint.heardFromAll = launch;
+        board.publishFinished(launch);
+    }
+}

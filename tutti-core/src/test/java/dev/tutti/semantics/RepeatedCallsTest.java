@@ -1,0 +1,325 @@
+package dev.tutti.semantics;
+
+import static dev.tutti.semantics.Outcomes.config;
+import static dev.tutti.semantics.Outcomes.thrownBy;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.tutti.Buffer;
+import dev.tutti.Collective;
+import dev.tutti.CollectiveTimeoutException;
+import dev.tutti.Communicator;
+import dev.tutti.Config;
+import dev.tutti.DataType;
+import dev.tutti.MismatchException;
+import dev.tutti.Prepared;
+import dev.tutti.ReduceOp;
+import dev.tutti.World;
+import dev.tutti.processes.TestWorld;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Small calls in a row take a short cut; whatever comes between or after them must not notice. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class RepeatedCallsTest {
+    private static final int MANY = 10;
+
+    private static void barriers(Communicator comm) {
+        for (int i = 0; i < MANY; i++) {
+            comm.barrier();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void shouldLetNobodyThroughBeforeEverybodyHasCome(int ranks) {
+        int[] rounds = new int[ranks * 64];
+        World.local(ranks).run(comm -> {
+            for (int round = 1; round <= 20_000; round++) {
+                rounds[comm.rank() * 64] = round;
+                comm.barrier();
+                for (int peer = 0; peer < ranks; peer++) {
+                    assertThat(rounds[peer * 64]).isBetween(round, round + 1);
+                }
+            }
+        });
+    }
+
+    /** Launches come round among barriers in a row, before them and after them. */
+    @ParameterizedTest
+    @ValueSource(longs = {4294967280L, 4294967291L, 4294967292L, 4294967293L, 4294967294L, 4294967295L})
+    void shouldGoOnWhenLaunchesComeRound(long firstLaunch) {
+        World.local(2)
+                .config(config(Config.Key.FIRST_LAUNCH, Long.toString(firstLaunch)))
+                .run(comm -> {
+                    for (int round = 0; round < 5; round++) {
+                        barriers(comm);
+                        int[] sum = {comm.rank() + round, 1};
+                        comm.allReduce(sum, ReduceOp.SUM);
+                        assertThat(sum).containsExactly(2 * round + 1, 2);
+                    }
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void shouldSayWhoCalledSomethingElse(int ranks) {
+        Outcomes outcomes = Outcomes.of(ranks, comm -> {
+            barriers(comm);
+            if (comm.rank() == 1) {
+                comm.allReduce(new int[5], ReduceOp.SUM);
+            } else {
+                comm.barrier();
+            }
+            comm.barrier();
+        });
+        outcomes.assertAll(MismatchException.class, "barrier", "allReduce of 5 int32 sum", "#" + (MANY + 1));
+    }
+
+    @Test
+    void shouldKeepTheTimeOfWhoeverWaits() {
+        missing(comm -> {
+                    barriers(comm);
+                    return comm.withTimeout(Duration.ofMillis(300));
+                })
+                .assertAll(
+                        CollectiveTimeoutException.class,
+                        "barrier (#" + (MANY + 1) + ")",
+                        "0.3s",
+                        "missing: 1 (last called #" + MANY + " barrier)");
+    }
+
+    @Test
+    void shouldKeepItsOwnTimeInARow() {
+        missing(comm -> {
+                    Communicator hasty = comm.withTimeout(Duration.ofMillis(2300));
+                    barriers(hasty);
+                    return hasty;
+                })
+                .assertAll(CollectiveTimeoutException.class, "barrier (#" + (MANY + 1) + ")", "2.3s", "missing: 1");
+    }
+
+    /** Barriers in a row, and then one to which rank 1 comes when rank 0 has given up. */
+    private static Outcomes missing(UnaryOperator<Communicator> row) {
+        TestWorld.Latch over = TestWorld.latch(1);
+        return Outcomes.of(2, comm -> {
+            Communicator last = row.apply(comm);
+            if (comm.rank() == 1) {
+                over.await();
+            }
+            try {
+                last.barrier();
+            } finally {
+                over.countDown();
+            }
+        });
+    }
+
+    @Test
+    void shouldNotMindACallThatWasRefused() {
+        Outcomes.of(2, comm -> {
+                    barriers(comm);
+                    for (int i = 0; i < MANY; i++) {
+                        if (comm.rank() == 0) {
+                            assertThat(thrownBy(() -> {
+                                        comm.reduceScatter(new int[4], new int[3], ReduceOp.SUM);
+                                        return null;
+                                    }))
+                                    .isInstanceOf(RuntimeException.class);
+                        }
+                        barriers(comm);
+                    }
+                })
+                .assertNone();
+    }
+
+    @Test
+    void shouldComeInOrderWithStartedOnes() {
+        Outcomes.of(2, comm -> {
+                    for (int i = 0; i < 100; i++) {
+                        barriers(comm);
+                        var started = comm.barrierAsync();
+                        comm.barrier();
+                        started.await();
+                    }
+                })
+                .assertNone();
+    }
+
+    /** Where a call's elements are. */
+    enum Where {
+        ARRAY,
+        NATIVE,
+        REGISTERED;
+
+        Buffer of(Communicator comm, int count) {
+            return switch (this) {
+                case ARRAY -> Buffer.of(new int[count]);
+                case NATIVE -> Buffer.of(Arena.ofAuto().allocate(4L * count, 64), DataType.INT32);
+                case REGISTERED -> comm.allocate(DataType.INT32, count);
+            };
+        }
+    }
+
+    /** A call on memory of its own, which has other data every time and looks at what it got. */
+    private static final class Repeated {
+        private final Communicator comm;
+        private final Collective collective;
+        private final Buffer in;
+        private final Buffer out;
+        private final Prepared prepared;
+        private int round;
+
+        Repeated(Communicator comm, Collective collective, Where where, int count) {
+            this.comm = comm;
+            this.collective = collective;
+            this.in = where.of(comm, count * collective.inputBlocks(2));
+            this.out = where.of(comm, count * collective.outputBlocks(2));
+            this.prepared = switch (collective) {
+                case ALL_REDUCE -> comm.prepareAllReduce(in, out, ReduceOp.SUM);
+                case ALL_GATHER -> comm.prepareAllGather(in, out);
+                case REDUCE_SCATTER -> comm.prepareReduceScatter(in, out, ReduceOp.SUM);
+                default -> comm.prepareAllToAll(in, out);
+            };
+        }
+
+        private static int value(int rank, int round, long index) {
+            return (rank + 1) * 1_000_003 + round * 7919 + (int) index;
+        }
+
+        void run(boolean usePrepared) {
+            round++;
+            for (int i = 0; i < in.count(); i++) {
+                in.segment().setAtIndex(ValueLayout.JAVA_INT, i, value(comm.rank(), round, i));
+            }
+            out.segment().fill((byte) 0x5A);
+            if (usePrepared) {
+                prepared.run();
+            } else {
+                switch (collective) {
+                    case ALL_REDUCE -> comm.allReduce(in, out, ReduceOp.SUM);
+                    case ALL_GATHER -> comm.allGather(in, out);
+                    case REDUCE_SCATTER -> comm.reduceScatter(in, out, ReduceOp.SUM);
+                    default -> comm.allToAll(in, out);
+                }
+            }
+            for (int i = 0; i < out.count(); i++) {
+                assertThat(out.segment().getAtIndex(ValueLayout.JAVA_INT, i))
+                        .as("%s of %d, round %d, element %d", collective, in.count(), round, i)
+                        .isEqualTo(expected(i));
+            }
+        }
+
+        private int expected(int i) {
+            int block = (int) out.count() / collective.outputBlocks(2);
+            int own = comm.rank() * block;
+            return switch (collective) {
+                case ALL_REDUCE -> value(0, round, i) + value(1, round, i);
+                case REDUCE_SCATTER -> value(0, round, own + i) + value(1, round, own + i);
+                case ALL_GATHER -> value(i / block, round, i % block);
+                default -> value(i / block, round, own + i % block);
+            };
+        }
+    }
+
+    /** Packets, packets of an odd number of words, slots, and slots that go round. */
+    private static final int[] COUNTS = {1, 2, 7, 16, 17, 33, 128, 501, 1024, 2047};
+
+    private static final List<Collective> COLLECTIVES =
+            List.of(Collective.ALL_REDUCE, Collective.ALL_GATHER, Collective.REDUCE_SCATTER, Collective.ALL_TO_ALL);
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldMoveTheDataOfEachCall(Where where) {
+        Outcomes.of(2, comm -> {
+                    for (Collective collective : COLLECTIVES) {
+                        for (int count : COUNTS) {
+                            Repeated repeated = new Repeated(comm, collective, where, count);
+                            for (int i = 0; i < MANY; i++) {
+                                repeated.run(false);
+                            }
+                        }
+                    }
+                })
+                .assertNone();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 4294967100L, 4294967200L})
+    void shouldKeepCallsApartThatTakeTurns(long firstLaunch) {
+        long seed = 20261116;
+        System.out.println("RepeatedCallsTest: seed " + seed);
+        Outcomes.of(2, config(Config.Key.FIRST_LAUNCH, Long.toString(firstLaunch)), comm -> {
+                    SplittableRandom random = new SplittableRandom(seed);
+                    List<Repeated> all = new ArrayList<>();
+                    for (int i = 0; i < 12; i++) {
+                        all.add(new Repeated(
+                                comm,
+                                COLLECTIVES.get(i % COLLECTIVES.size()),
+                                Where.values()[random.nextInt(Where.values().length)],
+                                COUNTS[random.nextInt(COUNTS.length)]));
+                    }
+                    for (int turn = 0; turn < 300; turn++) {
+                        Repeated next = all.get(random.nextInt(all.size()));
+                        boolean usePrepared = random.nextBoolean();
+                        for (int times = random.nextInt(5); times >= 0; times--) {
+                            next.run(usePrepared);
+                        }
+                        if (random.nextInt(4) == 0) {
+                            comm.barrier();
+                        }
+                    }
+                })
+                .assertNone();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 200})
+    void shouldSayWhoLeftTheRow(int count) {
+        Outcomes outcomes = Outcomes.of(2, comm -> {
+            int[] x = new int[count];
+            for (int i = 0; i < MANY; i++) {
+                comm.allReduce(x, ReduceOp.SUM);
+            }
+            if (comm.rank() == 1) {
+                comm.allReduce(new int[count + 1], ReduceOp.SUM);
+            } else {
+                comm.allReduce(x, ReduceOp.SUM);
+            }
+        });
+        outcomes.assertAll(
+                MismatchException.class,
+                "allReduce of " + count + " int32 sum",
+                "allReduce of " + (count + 1) + " int32 sum",
+                "#" + (MANY + 1));
+    }
+
+    @Test
+    void shouldRefuseMemoryThatWasClosedInARow() {
+        Outcomes.of(2, comm -> {
+                    Buffer x = comm.allocate(DataType.INT32, 4);
+                    for (int i = 0; i < MANY; i++) {
+                        comm.allReduce(x, ReduceOp.MAX);
+                    }
+                    x.close();
+                    assertThat(thrownBy(() -> {
+                                comm.allReduce(x, ReduceOp.MAX);
+                                return null;
+                            }))
+                            .isInstanceOf(RuntimeException.class)
+                            .hasMessageContaining("closed");
+                    barriers(comm);
+                })
+                .assertNone();
+    }
+}
