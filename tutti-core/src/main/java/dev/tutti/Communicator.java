@@ -77,7 +77,7 @@ public final class Communicator extends Messages implements AutoCloseable {
     public Communicator withTimeout(Duration timeout) {
         long nanos = Works.nanos(timeout);
         if (nanos == 0) {
-            throw new IllegalArgumentException("timeout must be more than 0, got " + timeout);
+            throw new IllegalArgumentException("timeout must be more than 0");
         }
         return new Communicator(world, member, nanos);
     }

@@ -1,7 +1,9 @@
 package dev.tutti;
 
+import dev.tutti.exec.Durations;
 import dev.tutti.exec.Task;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** What the kinds of {@link Work} have in common. */
@@ -34,7 +36,8 @@ final class Works {
 
     static long nanos(Duration timeout) {
         if (timeout.isNegative()) {
-            throw new IllegalArgumentException("timeout must not be negative, got " + timeout);
+            throw new IllegalArgumentException(
+                    "timeout must not be negative, got " + Durations.text(TimeUnit.NANOSECONDS.convert(timeout)));
         }
         return timeout.compareTo(Duration.ofDays(10_000)) > 0 ? Long.MAX_VALUE : timeout.toNanos();
     }

@@ -71,7 +71,7 @@ final class Diagnosis {
 
     /** Nobody waits any longer. */
     TuttiException timedOut(long timeoutNanos) {
-        String text = what() + " on '" + endpoint.name + "' timed out after " + Patience.seconds(timeoutNanos)
+        String text = what() + " on '" + endpoint.name + "' timed out after " + Durations.text(timeoutNanos)
                 + " on rank " + endpoint.rank + ": " + whereEverybodyIs();
         board.abort(Board.Reason.TIMEOUT, text, null, what(), missing());
         return failure();

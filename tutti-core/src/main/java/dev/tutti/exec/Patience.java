@@ -3,8 +3,6 @@ package dev.tutti.exec;
 import dev.tutti.channel.Board;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.time.Duration;
-import java.util.Locale;
 import java.util.function.Supplier;
 
 /**
@@ -93,7 +91,7 @@ public final class Patience {
         } else if (now - armedAt >= timeoutNanos) {
             board.abort(
                     Board.Reason.TIMEOUT,
-                    where() + " timed out after " + seconds(timeoutNanos) + " on rank " + endpoint.rank,
+                    where() + " timed out after " + Durations.text(timeoutNanos) + " on rank " + endpoint.rank,
                     null,
                     what.get(),
                     Board.only(peer));
@@ -105,17 +103,12 @@ public final class Patience {
                     "{0}: rank {1} has waited {2}",
                     where(),
                     endpoint.rank,
-                    seconds(endpoint.stall.warnNanos()));
+                    Durations.text(endpoint.stall.warnNanos()));
         }
         return now;
     }
 
     private String where() {
         return what.get() + " on '" + endpoint.name + "'";
-    }
-
-    /** A time as messages say it: {@code 2.5s}, {@code 5m}. */
-    public static String seconds(long nanos) {
-        return Duration.ofNanos(nanos).toString().substring(2).toLowerCase(Locale.ROOT);
     }
 }

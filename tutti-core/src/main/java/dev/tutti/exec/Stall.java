@@ -118,7 +118,7 @@ public final class Stall {
     /**
      * Waits a little after {@link #look} has said no; throws when there is nothing left to wait for.
      *
-     * @param coreWanted whether somebody who has still to come may need this rank's core for it
+     * @param coreWanted whether somebody who has still to come may need this rank's core for it; matters where ranks share cores
      */
     void pause(int turns, boolean coreWanted) {
         boolean first = turns == pace.turns();
@@ -191,7 +191,7 @@ public final class Stall {
                     what(),
                     endpoint.name,
                     endpoint.rank,
-                    Patience.seconds(warnNanos),
+                    Durations.text(warnNanos),
                     diagnosis.whereEverybodyIs());
         }
         return now;

@@ -135,7 +135,7 @@ public abstract class Task {
             long now = System.nanoTime();
             long waited = now - start;
             if (waited >= timeoutNanos) {
-                abandon("not done within " + java.time.Duration.ofNanos(timeoutNanos), true);
+                abandon("not done within " + Durations.text(timeoutNanos), true);
                 awaitEnd();
                 return;
             }

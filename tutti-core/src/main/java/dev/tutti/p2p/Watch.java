@@ -1,7 +1,7 @@
 package dev.tutti.p2p;
 
 import dev.tutti.channel.Board;
-import dev.tutti.exec.Patience;
+import dev.tutti.exec.Durations;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.BitSet;
@@ -78,7 +78,7 @@ final class Watch {
             abort(
                     Board.Reason.TIMEOUT,
                     overdue,
-                    onThis(overdue) + " timed out after " + Patience.seconds(limit) + " on rank " + rank + "; "
+                    onThis(overdue) + " timed out after " + Durations.text(limit) + " on rank " + rank + "; "
                             + whyNot(overdue));
             return true;
         }
@@ -98,7 +98,7 @@ final class Watch {
                 onThis(oldest),
                 others,
                 rank,
-                Patience.seconds(waitedNanos / 1_000_000 * 1_000_000),
+                Durations.text(waitedNanos / 1_000_000 * 1_000_000),
                 whyNot(oldest));
     }
 

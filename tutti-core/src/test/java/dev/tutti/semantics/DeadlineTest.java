@@ -64,7 +64,7 @@ class DeadlineTest {
                 comm.barrier();
             }
         });
-        outcomes.assertAll(CollectiveTimeoutException.class, "timed out after 0.3s");
+        outcomes.assertAll(CollectiveTimeoutException.class, "timed out after 300 ms");
     }
 
     @Test

@@ -75,7 +75,7 @@ class TimeoutTest {
                 CollectiveTimeoutException.class,
                 "allReduce of " + count + " int32 sum (#3)",
                 "'world'",
-                "0.7s",
+                "700 ms",
                 "arrived: 0",
                 "missing: " + (ranks - 1) + " (last called #2 broadcast of 7 float32 root 0)");
         outcomes.all()
@@ -175,7 +175,7 @@ class TimeoutTest {
         outcomes.assertAll(
                 CollectiveTimeoutException.class,
                 "rank 1 gave up on 'world'",
-                "0.05S",
+                "50 ms",
                 "barrier (#1): arrived: ",
                 "missing: ",
                 "2 (has called nothing yet)");
@@ -232,6 +232,6 @@ class TimeoutTest {
             logger.setUseParentHandlers(true);
         }
         assertThat(warnings.getFirst())
-                .contains("allReduce of 1 int32 sum (#2)", "'world'", "0.1s", "missing: 2 (last called #1 barrier)");
+                .contains("allReduce of 1 int32 sum (#2)", "'world'", "100 ms", "missing: 2 (last called #1 barrier)");
     }
 }

@@ -215,7 +215,7 @@ class WindowTest {
                 window.close();
             }
         });
-        outcomes.assertAll(CollectiveTimeoutException.class, "await of signal 1 of rank 1", "timed out after 0.3s");
+        outcomes.assertAll(CollectiveTimeoutException.class, "await of signal 1 of rank 1", "timed out after 300 ms");
     }
 
     @Test

@@ -7,6 +7,7 @@ import dev.tutti.ReduceOp;
 import dev.tutti.cuda.driver.Attribute;
 import dev.tutti.cuda.driver.Memories;
 import dev.tutti.cuda.driver.Modules;
+import dev.tutti.exec.Durations;
 import dev.tutti.plan.Plan;
 import dev.tutti.plan.Reach;
 import java.lang.foreign.Arena;
@@ -335,7 +336,7 @@ public final class CudaPlan implements AutoCloseable {
         running.clear();
         RuntimeException late = new CollectiveTimeoutException(
                 "plan '" + plan.name() + "' on " + device + ", launch " + Integer.toUnsignedString(stuck.flag())
-                        + ", was not over after " + timeout + ": "
+                        + ", was not over after " + Durations.text(timeout.toNanos()) + ": "
                         + (waiting == 0 ? "no lane said where it stands" : waiting + " lanes cannot go on: " + where)
                         + (ended ? "" : "; the device does not answer"),
                 null);

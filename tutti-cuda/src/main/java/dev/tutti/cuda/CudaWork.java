@@ -3,6 +3,7 @@ package dev.tutti.cuda;
 import dev.tutti.CollectiveTimeoutException;
 import dev.tutti.DeviceWork;
 import dev.tutti.TuttiException;
+import dev.tutti.exec.Durations;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -82,7 +83,7 @@ public final class CudaWork implements DeviceWork {
                 deadline = now + nanos;
             } else if (now - deadline > 0) {
                 throw new CollectiveTimeoutException(
-                        what + " is in its streams but not over after " + Duration.ofNanos(nanos) + ": "
+                        what + " is in its streams but not over after " + Durations.text(nanos) + ": "
                                 + (watch != null
                                         ? watch.late()
                                         : "something before it in a stream does not end, or the device is busy"),
