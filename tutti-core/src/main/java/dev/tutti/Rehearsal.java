@@ -18,21 +18,24 @@ import org.jspecify.annotations.Nullable;
 final class Rehearsal {
     private static final long VERY_LATE_NANOS = 3_000_000;
 
-    /** How late ranks are when the other one waits, in how many turns, and how many calls they make then. */
+    /** How late ranks are when the other one waits, in how many worlds, and how many calls they make then. */
     private static final long LATE_NANOS = 300_000;
 
-    private static final int TURNS = 4;
-    private static final int CALLS = 20;
+    private static final int WORLDS = 8;
+    private static final int CALLS = 10;
 
     private static final long LOOK_MILLIS = 10;
 
-    private static final int MOST_REHEARSED = 32;
+    /** Lengths, in bytes, of calls of every kind: one goes through packets, the other through slots. */
+    private static final int PACKET = 8;
+
+    private static final int SLOT = 128;
 
     /** Who has not played by then is on a slow machine, or beside others who rehearse, and leaves the waits out. */
     private static final long SOON_NANOS = 450_000_000;
 
     /** When the compilers are no longer waited for: a world and its first call shall take less than a second. */
-    private static final long MOST_NANOS = 600_000_000;
+    private static final long MOST_NANOS = 700_000_000;
 
     /** They are done when the process has hardly used a core so many times, each for so long. */
     private static final int CALM = 2;
@@ -76,8 +79,9 @@ final class Rehearsal {
         try {
             // All processes of a job rehearse at the same time: whoever spins here takes the core from another.
             perform(LocalTransport.yielding(), comm -> play(comm, !crowded));
-            if (!crowded && System.nanoTime() - start < SOON_NANOS) {
-                perform(new LocalTransport(2), Rehearsal::waitForEachOther);
+            for (int turn = 0; !crowded && turn < WORLDS && System.nanoTime() - start < SOON_NANOS; turn++) {
+                int late = turn % 2;
+                perform(new LocalTransport(2), comm -> waitForEachOther(comm, late));
             }
         } catch (RuntimeException unexpected) {
             // What is broken will be reported to whoever uses it; a rehearsal is only about time.
@@ -151,37 +155,35 @@ final class Rehearsal {
     }
 
     /**
-     * Has each rank wait for the other in every collective, on cores of their own: loops that wait are what C2 would take up beside a user's
-     * first calls, and what is called now for the two-hundredth time is what C1 would.
+     * Has a rank wait for the other in every collective, on cores of their own: loops that wait are what C2 would take up beside a user's
+     * first calls, and what is called now for the two-hundredth time is what C1 would. Each world is a new one: what is called once for a
+     * world or a plan would else come to its two-hundredth call in the user's first world.
      */
-    private static Boolean waitForEachOther(Communicator comm) {
+    private static Boolean waitForEachOther(Communicator comm, int late) {
         try (Buffer one = comm.allocate(DataType.FLOAT32, 2);
                 Buffer two = comm.allocate(DataType.FLOAT32, 4);
-                Buffer many = comm.allocate(DataType.FLOAT32, 1 << 16)) {
-            for (int turn = 0; turn < TURNS; turn++) {
-                int late = turn % 2;
-                boolean last = comm.rank() == late;
-                for (Runnable call : List.<Runnable>of(
-                        comm::barrier,
-                        () -> comm.allReduce(one, ReduceOp.SUM),
-                        () -> comm.allReduce(new float[2], ReduceOp.SUM),
-                        () -> comm.allReduce(many, ReduceOp.SUM),
-                        () -> comm.broadcast(one, late),
-                        () -> comm.reduce(one, ReduceOp.SUM, 1 - late),
-                        () -> comm.allGather(one, two),
-                        () -> comm.reduceScatter(two, one, ReduceOp.SUM),
-                        () -> comm.allToAll(two, two),
-                        () -> comm.gather(one, last ? null : two, 1 - late),
-                        () -> comm.scatter(last ? two : null, one, late),
-                        () -> comm.scan(one, one, ReduceOp.SUM),
-                        () -> comm.exscan(one, one, ReduceOp.SUM),
-                        () -> comm.sendRecv(one, 1 - comm.rank(), 0, two, 1 - comm.rank(), 0))) {
-                    if (last) {
-                        LockSupport.parkNanos(LATE_NANOS);
-                    }
-                    for (int again = 0; again < CALLS; again++) {
-                        call.run();
-                    }
+                Buffer many = comm.allocate(DataType.FLOAT32, SLOT / Float.BYTES)) {
+            boolean last = comm.rank() == late;
+            for (Runnable call : List.<Runnable>of(
+                    () -> comm.allReduce(new float[2], ReduceOp.SUM),
+                    comm::barrier,
+                    () -> comm.allReduce(one, ReduceOp.SUM),
+                    () -> comm.allReduce(many, ReduceOp.SUM),
+                    () -> comm.allReduce(one, ReduceOp.preMulSum(1)),
+                    () -> comm.broadcast(one, late),
+                    () -> comm.reduce(one, ReduceOp.SUM, 1 - late),
+                    () -> comm.allGather(one, two),
+                    () -> comm.reduceScatter(two, one, ReduceOp.SUM),
+                    () -> comm.allToAll(two, two),
+                    () -> comm.gather(one, last ? null : two, 1 - late),
+                    () -> comm.scatter(last ? two : null, one, late),
+                    () -> comm.scan(one, one, ReduceOp.SUM),
+                    () -> comm.exscan(one, one, ReduceOp.SUM))) {
+                if (last) {
+                    LockSupport.parkNanos(LATE_NANOS);
+                }
+                for (int again = 0; again < CALLS; again++) {
+                    call.run();
                 }
             }
         }
@@ -201,10 +203,12 @@ final class Rehearsal {
                 ReduceOp.OR,
                 ReduceOp.XOR);
         for (DataType type : DataType.values()) {
-            try (Buffer buffer = comm.allocate(type, MOST_REHEARSED / type.bytes())) {
+            try (Buffer few = comm.allocate(type, PACKET / type.bytes());
+                    Buffer more = comm.allocate(type, SLOT / type.bytes())) {
                 for (ReduceOp op : operators) {
-                    for (int bytes = 8; op.accepts(type) && bytes <= MOST_REHEARSED; bytes *= 2) {
-                        comm.allReduce(buffer.slice(0, bytes / type.bytes()), op);
+                    if (op.accepts(type)) {
+                        comm.allReduce(few, op);
+                        comm.allReduce(more, op);
                     }
                 }
             }

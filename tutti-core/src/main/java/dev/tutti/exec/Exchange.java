@@ -76,7 +76,7 @@ abstract sealed class Exchange permits Meeting, SlotExchange, PacketExchange {
     final void await(long inbound, int wanted) {
         for (int turns = 0; (int) Memory.getLongAcquire(inbound) - wanted < 0; turns++) {
             if (!stall.look(turns)) {
-                stall.pause(turns, endpoint.neighbours.isHere(peer));
+                stall.pause(turns, endpoint.pace.isShared() && endpoint.neighbours.isHere(peer));
             }
         }
     }

@@ -1,7 +1,5 @@
 package dev.tutti.exec;
 
-import java.util.concurrent.ThreadLocalRandom;
-
 /**
  * How threads of a rank pass the time until what they wait for is there: they look again and again, give the core away now and
  * then, and sleep at last. All of it is bounded by time, for a turn of a loop that takes ten nanoseconds takes a microsecond
@@ -159,7 +157,7 @@ public final class Pace {
 
     private void meet(boolean others, long now) {
         if (others && !crowded) {
-            leaveAt = now + ThreadLocalRandom.current().nextLong(STAY_NANOS, 4 * STAY_NANOS);
+            leaveAt = now + STAY_NANOS + Math.floorMod(Signature.mix(now), 3 * STAY_NANOS);
         } else if (others && now - leaveAt > 0) {
             neighbours.leave();
             others = false;

@@ -175,7 +175,8 @@ final class Posts {
         int arrived = first;
         for (int turns = 0; arrived < Records.sources(code[pc]); turns++) {
             if (!endpoint.stall.look(turns)) {
-                endpoint.stall.pause(turns, isCoreWanted(code, pc, arrived));
+                boolean coreWanted = endpoint.pace.isShared() && isCoreWanted(code, pc, arrived);
+                endpoint.stall.pause(turns, coreWanted);
             }
             arrived = arrived(code, pc, arrived);
         }

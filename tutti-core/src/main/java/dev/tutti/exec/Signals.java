@@ -51,7 +51,8 @@ final class Signals {
             int wanted = endpoint.expected[(int) where] + 1;
             for (int turns = 0; (int) Memory.getLongAcquire(line) - wanted < 0; turns++) {
                 if (!endpoint.stall.look(turns)) {
-                    endpoint.stall.pause(turns, isCoreWanted(code, pc, i, endpoint));
+                    boolean coreWanted = endpoint.pace.isShared() && isCoreWanted(code, pc, i, endpoint);
+                    endpoint.stall.pause(turns, coreWanted);
                 }
             }
             endpoint.expected[(int) where] = wanted;

@@ -44,7 +44,9 @@ public final class Cores {
         MemorySegment others = all.asSlice(MASK_BYTES);
         MemorySegment.copy(all, 0, others, 0, bytes);
         clear(others, own);
-        full.stream().filter(core -> core < bytes * Byte.SIZE).forEach(core -> clear(others, core));
+        for (int core = full.nextSetBit(0); core >= 0 && core < bytes * Byte.SIZE; core = full.nextSetBit(core + 1)) {
+            clear(others, core);
+        }
         // The call refuses an empty set.
         boolean left = Libc.call(scratch, SET_AFFINITY, 0, bytes, others.address()) == 0;
         if (!left) {

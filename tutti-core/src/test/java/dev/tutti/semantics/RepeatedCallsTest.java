@@ -95,7 +95,7 @@ class RepeatedCallsTest {
                 .assertAll(
                         CollectiveTimeoutException.class,
                         "barrier (#" + (MANY + 1) + ")",
-                        "0.3s",
+                        "300 ms",
                         "missing: 1 (last called #" + MANY + " barrier)");
     }
 
@@ -106,7 +106,7 @@ class RepeatedCallsTest {
                     barriers(hasty);
                     return hasty;
                 })
-                .assertAll(CollectiveTimeoutException.class, "barrier (#" + (MANY + 1) + ")", "2.3s", "missing: 1");
+                .assertAll(CollectiveTimeoutException.class, "barrier (#" + (MANY + 1) + ")", "2.3 s", "missing: 1");
     }
 
     /** Barriers in a row, and then one to which rank 1 comes when rank 0 has given up. */
