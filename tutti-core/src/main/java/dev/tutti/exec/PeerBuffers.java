@@ -57,8 +57,8 @@ final class PeerBuffers {
         long out = location(output, outputAddress, done);
         for (int peer : current.told) {
             long line = endpoint.outbound(peer, 0);
-            boolean moved = pairwise != null && in != Fabric.NOWHERE;
-            Memory.putLong(line + RegionLayout.LOCATION, moved ? in + pairwise.inputOffsetFor(peer) : in);
+            long start = pairwise == null || in == Fabric.NOWHERE ? 0 : pairwise.inputOffsetFor(peer);
+            Memory.putLong(line + RegionLayout.LOCATION, in + start);
             Memory.putLong(line + RegionLayout.LOCATION + 8, out);
             Memory.putLong(line + RegionLayout.SCALAR, endpoint.aux);
         }
