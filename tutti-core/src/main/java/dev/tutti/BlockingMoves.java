@@ -21,7 +21,7 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
     public void barrier() {
         Call call = begin();
         try {
-            if (!again(call, Collective.BARRIER, DataType.INT8, null, null, null)) {
+            if (!again(call, Collective.BARRIER, DataType.INT8, null, null, null, 0)) {
                 requests.barrier(call);
                 end(call);
             }
@@ -133,8 +133,10 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
     private void runBroadcast(DataType type, @Nullable Object in, Object out, int root) {
         Call call = begin();
         try {
-            requests.broadcast(call, type, in, out, root, false);
-            end(call);
+            if (!again(call, Collective.BROADCAST, type, member.rank() == root ? in : null, out, null, root)) {
+                requests.broadcast(call, type, in, out, root, false);
+                end(call);
+            }
         } finally {
             leave(call);
         }
@@ -261,7 +263,7 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
     private void runAllGather(DataType type, @Nullable Object in, Object out) {
         Call call = begin();
         try {
-            if (!again(call, Collective.ALL_GATHER, type, in, out, null)) {
+            if (!again(call, Collective.ALL_GATHER, type, in, out, null, 0)) {
                 requests.allGather(call, type, in, out, false);
                 end(call);
             }
@@ -395,7 +397,7 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
     public void allToAll(Buffer in, Buffer out) {
         Call call = begin();
         try {
-            if (!again(call, Collective.ALL_TO_ALL, in.type(), in, out, null)) {
+            if (!again(call, Collective.ALL_TO_ALL, in.type(), in, out, null, 0)) {
                 requests.allToAll(call, in.type(), in, out, false);
                 end(call);
             }

@@ -190,7 +190,7 @@ abstract sealed class BlockingReductions extends BlockingMoves permits ByteColle
     private void runAllReduce(DataType type, Object in, Object out, ReduceOp op) {
         Call call = begin();
         try {
-            if (!again(call, Collective.ALL_REDUCE, type, in, out, op)) {
+            if (!again(call, Collective.ALL_REDUCE, type, in, out, op, 0)) {
                 requests.allReduce(call, type, in, out, op, false);
                 end(call);
             }
@@ -444,7 +444,7 @@ abstract sealed class BlockingReductions extends BlockingMoves permits ByteColle
     private void runReduceScatter(DataType type, Object in, @Nullable Object out, ReduceOp op) {
         Call call = begin();
         try {
-            if (!again(call, Collective.REDUCE_SCATTER, type, in, out, op)) {
+            if (!again(call, Collective.REDUCE_SCATTER, type, in, out, op, 0)) {
                 requests.reduceScatter(call, type, in, out, op, false);
                 end(call);
             }

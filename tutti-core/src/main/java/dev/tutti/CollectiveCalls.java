@@ -49,8 +49,9 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
             DataType type,
             @Nullable Object in,
             @Nullable Object out,
-            @Nullable ReduceOp op) {
-        if (!call.mayRunShort() || !call.repeats(which, type, in, out, op, 0)) {
+            @Nullable ReduceOp op,
+            int root) {
+        if (!call.mayRunShort() || !call.repeats(which, type, in, out, op, root)) {
             return false;
         }
         long inputOwner = requireOpen(in);

@@ -5,45 +5,51 @@ import dev.tutti.memory.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A small call of two ranks that has been made before, in one piece: what {@link Execution} and {@link Templates} do for it, with
+ * A small call that has been made before, in one piece, mostly of two ranks: what {@link Execution} and {@link Templates} do for it, with
  * nothing left to look up. Code that serves all kinds of calls is compiled in parts that call each other, which takes as long as a
  * third of such a call; each kind of exchange is small enough to be compiled whole.
  */
-abstract sealed class Exchange permits Meeting, SlotExchange, PacketExchange {
+abstract sealed class Exchange permits Meeting, SlotExchange, PacketExchange, Handover {
     final Shape shape;
     final Endpoint endpoint;
     final Board board;
     final Stall stall;
     final int peer;
+    private final boolean hears;
     private final int digest;
     private final long sleeping;
 
-    Exchange(Shape shape, Endpoint endpoint) {
+    Exchange(Shape shape, Program program, Endpoint endpoint) {
         this.shape = shape;
         this.endpoint = endpoint;
         this.board = endpoint.board;
         this.stall = endpoint.stall;
-        this.peer = 1 - endpoint.rank;
+        this.peer = (endpoint.rank + 1) % endpoint.size;
+        this.hears = program.hearsFromAll;
         this.digest = shape.digest;
         this.sleeping = endpoint.bell.sleeping(peer);
     }
 
     /** The exchange that a program is; null if it is something else. */
     static @Nullable Exchange of(Shape shape, Program program, Endpoint endpoint) {
-        if (endpoint.size != 2 || endpoint.fabric.mustFenceToSignal() || !program.hearsFromAll) {
-            return null;
+        boolean pair = endpoint.size == 2 && !endpoint.fabric.mustFenceToSignal();
+        if (!program.hearsFromAll) {
+            boolean hands = program.template == Templates.POSTS || (pair && program.template == Templates.COPIES);
+            return hands ? Handover.of(shape, program, endpoint) : null;
         }
-        return switch (program.template) {
-            case Templates.BARRIER -> new Meeting(shape, program, endpoint);
-            case Templates.SLOTS, Templates.COPIES -> SlotExchange.of(shape, program, endpoint);
-            case Templates.PACKETS, Templates.MOVES -> PacketExchange.of(shape, program, endpoint);
-            default -> null;
-        };
+        return !pair
+                ? null
+                : switch (program.template) {
+                    case Templates.BARRIER -> new Meeting(shape, program, endpoint);
+                    case Templates.SLOTS, Templates.COPIES -> SlotExchange.of(shape, program, endpoint);
+                    case Templates.PACKETS, Templates.MOVES -> PacketExchange.of(shape, program, endpoint);
+                    default -> null;
+                };
     }
 
-    /** Whether the next launch may write without another look: the peer was heard in the last one, and flags do not come round. */
+    /** Whether this is the time for it: whoever must have been heard was in the last launch, and flags do not come round. */
     final boolean isReady() {
-        return endpoint.heardFromAll == endpoint.launch && (int) endpoint.launch != -1;
+        return (endpoint.heardFromAll == endpoint.launch || !hears) && (int) endpoint.launch != -1;
     }
 
     /** Says where the memory of the calls that follow lies. */

@@ -11,7 +11,7 @@ final class Meeting extends Exchange {
     private final int inlet;
 
     Meeting(Shape shape, Program program, Endpoint endpoint) {
-        super(shape, endpoint);
+        super(shape, program, endpoint);
         long[] code = program.symbolic[0];
         int wait = Records.words(code[0]);
         this.outbound = code[1];

@@ -32,7 +32,7 @@ final class PacketExchange extends Exchange {
     private long ownTo;
 
     private PacketExchange(Shape shape, Program program, Endpoint endpoint, int copy, int receive) {
-        super(shape, endpoint);
+        super(shape, program, endpoint);
         long[] code = program.symbolic[0];
         int plain = receive + Records.OPERANDS;
         boolean folds = copy < 0;

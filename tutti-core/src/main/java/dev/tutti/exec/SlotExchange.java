@@ -54,7 +54,7 @@ final class SlotExchange extends Exchange {
     private long receiveTo;
 
     private SlotExchange(Shape shape, Program program, Endpoint endpoint, long[] code, int signal, int wait) {
-        super(shape, endpoint);
+        super(shape, program, endpoint);
         this.program = program;
         this.outbound = code[signal + 1];
         this.outlet = (int) code[signal + 2];
@@ -161,14 +161,14 @@ final class SlotExchange extends Exchange {
         int history = nextHistory();
         long launch = endpoint.launch + 1;
         boolean odd = (launch & 1) != 0;
-        long signature = RegionLayout.SIGNATURE + (odd ? 8 : 0);
+        long signature = RegionLayout.SIGNATURE + ((launch & 1) << 3);
         long signed = signed(launch, history);
         long berth = program.berth(launch);
         int wanted = endpoint.expected[inlet] + 1;
         int count = endpoint.sent[outlet] + 1;
         board.publishOperation(number);
         if (sendBytes > 0) {
-            Transfers.copy(send, (odd ? sendToOdd : sendToEven) + berth, sendBytes, endpoint);
+            endpoint.stores.toSlot(send, (odd ? sendToOdd : sendToEven) + berth, sendBytes);
         }
         Memory.putLong(outbound + signature, signed);
         Memory.putLongRelease(outbound, count);

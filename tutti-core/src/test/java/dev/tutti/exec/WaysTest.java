@@ -61,7 +61,7 @@ class WaysTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL"})
+    @EnumSource(names = {"BROADCAST", "ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL"})
     void shouldMakeSmallCallsOfTwoRanksInOnePiece(Collective collective) throws InterruptedException {
         IN_ONE_PIECE.remove(collective);
         run(collective, 2, Way.AGAIN);

@@ -210,6 +210,7 @@ class RepeatedCallsTest {
                     case ALL_REDUCE -> comm.allReduce(in, out, ReduceOp.SUM);
                     case ALL_GATHER -> comm.allGather(in, out);
                     case REDUCE_SCATTER -> comm.reduceScatter(in, out, ReduceOp.SUM);
+                    case BROADCAST -> comm.broadcast(comm.rank() == 1 ? in : null, out, 1);
                     default -> comm.allToAll(in, out);
                 }
             }
@@ -227,6 +228,7 @@ class RepeatedCallsTest {
                 case ALL_REDUCE -> value(0, round, i) + value(1, round, i);
                 case REDUCE_SCATTER -> value(0, round, own + i) + value(1, round, own + i);
                 case ALL_GATHER -> value(i / block, round, i % block);
+                case BROADCAST -> value(1, round, i);
                 default -> value(i / block, round, own + i % block);
             };
         }
