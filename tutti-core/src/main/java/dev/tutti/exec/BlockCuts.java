@@ -35,14 +35,16 @@ final class BlockCuts {
      * know, a peer says where its input for this rank begins ({@link PeerBuffers}).
      */
     long offset(Chunk chunk) {
-        if (pairwise && chunk.space() == Space.INPUT && chunk.rank() != plan.rank()) {
-            return 0;
-        }
-        int block = chunk.index() / plan.chunksPerBlock();
         int within = chunk.index() % plan.chunksPerBlock();
-        boolean input = chunk.space() == Space.INPUT;
-        long start = input ? geometry.inputOffset(block) : geometry.outputOffset(block);
-        return start + cut(blockBytes(chunk.extent()), within);
+        return start(chunk) + cut(blockBytes(chunk.extent()), within);
+    }
+
+    private long start(Chunk chunk) {
+        int block = chunk.index() / plan.chunksPerBlock();
+        if (chunk.space() != Space.INPUT) {
+            return geometry.outputOffset(block);
+        }
+        return pairwise && chunk.rank() != plan.rank() ? 0 : geometry.inputOffset(block);
     }
 
     /** How long the data of a chunk is. */
