@@ -255,6 +255,12 @@ final class Resolver {
                 || each.sources().stream().noneMatch(this::isInputOfPeer)) {
             return 0;
         }
+        if (each.sources().size() > Transfers.MOST_SCALED) {
+            throw new IllegalArgumentException(
+                    "rank " + plan.rank() + " cannot fold " + each.sources().size()
+                            + " inputs with preMulSum where they lie, only " + Transfers.MOST_SCALED
+                            + ": use an algorithm that does not read peers' memory");
+        }
         for (int i = 0; i < each.sources().size(); i++) {
             Chunk source = each.sources().get(i);
             if (source.space() != Space.INPUT || source.rank() != i) {

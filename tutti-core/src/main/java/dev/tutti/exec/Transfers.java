@@ -17,6 +17,9 @@ final class Transfers {
 
     private static final long SCALED_GAP = 192;
 
+    /** So many tiles of products have room for a line each. */
+    static final int MOST_SCALED = 2 * Endpoint.TILE_BYTES / 64;
+
     private Transfers() {}
 
     /** Runs bytes {@code [from, to)} of a DATA record. */
