@@ -2,6 +2,7 @@ package dev.tutti.exec;
 
 import dev.tutti.channel.Board;
 import dev.tutti.memory.Memory;
+import dev.tutti.spi.RegionLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 abstract sealed class Exchange permits Meeting, SlotExchange, PacketExchange, Handover {
     final Shape shape;
+    final Program program;
     final Endpoint endpoint;
     final Board board;
     final Stall stall;
@@ -21,6 +23,7 @@ abstract sealed class Exchange permits Meeting, SlotExchange, PacketExchange, Ha
 
     Exchange(Shape shape, Program program, Endpoint endpoint) {
         this.shape = shape;
+        this.program = program;
         this.endpoint = endpoint;
         this.board = endpoint.board;
         this.stall = endpoint.stall;
@@ -61,6 +64,11 @@ abstract sealed class Exchange permits Meeting, SlotExchange, PacketExchange, Ha
     /** What the ranks must agree on in the next launch. */
     final int nextHistory() {
         return Signature.chain(endpoint.history, digest);
+    }
+
+    /** Where a launch's signature stands beside a counter. */
+    static long signature(long launch) {
+        return RegionLayout.SIGNATURE + ((launch & 1) << 3);
     }
 
     static long signed(long launch, int history) {

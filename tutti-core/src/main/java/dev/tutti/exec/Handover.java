@@ -1,7 +1,6 @@
 package dev.tutti.exec;
 
 import dev.tutti.memory.Memory;
-import dev.tutti.spi.RegionLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class Handover extends Exchange {
-    private final Program program;
     private final long[] code;
     /** Where the record is by which this rank tells, or waits for, the other. */
     private final int telling;
@@ -41,7 +39,6 @@ final class Handover extends Exchange {
 
     private Handover(Shape shape, Program program, Endpoint endpoint, int telling) {
         super(shape, program, endpoint);
-        this.program = program;
         this.code = program.symbolic[0];
         this.telling = telling;
         int kind = Records.kind(code[telling]);
@@ -170,9 +167,5 @@ final class Handover extends Exchange {
             }
         }
         Transfers.copy(slot(launch), output, bytes, endpoint);
-    }
-
-    private static long signature(long launch) {
-        return RegionLayout.SIGNATURE + ((launch & 1) << 3);
     }
 }

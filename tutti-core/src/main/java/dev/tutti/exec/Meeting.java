@@ -1,7 +1,6 @@
 package dev.tutti.exec;
 
 import dev.tutti.memory.Memory;
-import dev.tutti.spi.RegionLayout;
 
 /** A barrier: a signal each way, and nothing moves. */
 final class Meeting extends Exchange {
@@ -29,7 +28,7 @@ final class Meeting extends Exchange {
     void run(long number) {
         int history = nextHistory();
         long launch = endpoint.launch + 1;
-        long signature = RegionLayout.SIGNATURE + ((launch & 1) << 3);
+        long signature = signature(launch);
         long signed = signed(launch, history);
         int wanted = endpoint.expected[inlet] + 1;
         int count = endpoint.sent[outlet] + 1;

@@ -5,7 +5,6 @@ import org.jspecify.annotations.Nullable;
 
 /** An exchange of packets, which are their own signal: one word with the signature, then a flag beside every four bytes. */
 final class PacketExchange extends Exchange {
-    private final Program program;
     private final int bytes;
     private final long sendOperand;
     private final long sendToOperand;
@@ -36,7 +35,6 @@ final class PacketExchange extends Exchange {
         long[] code = program.symbolic[0];
         int plain = receive + Records.OPERANDS;
         boolean folds = copy < 0;
-        this.program = program;
         this.bytes = (int) code[1];
         this.sendOperand = code[Records.OPERANDS];
         this.sendToOperand = code[Records.OPERANDS + 1];

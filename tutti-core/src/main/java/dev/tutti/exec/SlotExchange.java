@@ -1,7 +1,6 @@
 package dev.tutti.exec;
 
 import dev.tutti.memory.Memory;
-import dev.tutti.spi.RegionLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +18,6 @@ final class SlotExchange extends Exchange {
     private static final int EVEN = 0;
     private static final int ODD = 1;
 
-    private final Program program;
     private final long outbound;
     private final long inbound;
     private final int outlet;
@@ -55,7 +53,6 @@ final class SlotExchange extends Exchange {
 
     private SlotExchange(Shape shape, Program program, Endpoint endpoint, long[] code, int signal, int wait) {
         super(shape, program, endpoint);
-        this.program = program;
         this.outbound = code[signal + 1];
         this.outlet = (int) code[signal + 2];
         this.inbound = code[wait + 1];
@@ -161,7 +158,7 @@ final class SlotExchange extends Exchange {
         int history = nextHistory();
         long launch = endpoint.launch + 1;
         boolean odd = (launch & 1) != 0;
-        long signature = RegionLayout.SIGNATURE + ((launch & 1) << 3);
+        long signature = signature(launch);
         long signed = signed(launch, history);
         long berth = program.berth(launch);
         int wanted = endpoint.expected[inlet] + 1;
