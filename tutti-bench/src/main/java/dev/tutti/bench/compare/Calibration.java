@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 
 /**
  * How long a cache line takes to another core and back, now. On a virtual machine that changes within seconds, and small messages
- * with it: rows whose calibrations differ much say little.
+ * with it: a round before and after which it differs says little.
  */
 final class Calibration {
     private static final int TRIPS = 4000;

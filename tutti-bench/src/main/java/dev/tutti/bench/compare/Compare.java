@@ -8,13 +8,11 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +23,8 @@ public final class Compare {
     private static final int SECONDS = 60;
     /** A native library so much slower than the best is not run again at that row: it cannot be the best. */
     private static final double HOPELESS = 5;
+    /** The cores have moved if a cache line takes so many times as long, or as short, after a round as before it. */
+    private static final double MOVED = 1.5;
 
     private final CompareOptions options;
     private final Calibration calibration = new Calibration();
@@ -181,31 +181,40 @@ public final class Compare {
 
     private void takeTurns(Results results, List<Entry> entries) throws IOException, InterruptedException {
         for (Row row : rows()) {
-            Set<Entry> hopeless = new HashSet<>();
             Results.Entries measured = results.of(row);
             List<Entry> order = new ArrayList<>(entries);
             order.removeIf(entry -> !canRun(row, entry));
-            for (int round = 0; round < options.rounds; round++) {
-                measured.calibrations.add(calibration.roundTripNanos());
-                for (Entry entry : order) {
-                    if (!hopeless.contains(entry)) {
-                        Contestant.Turn turn = entry.contestant.measure(
-                                command(row, entry, batches(row), options.batchMicros), SECONDS);
-                        if (turn != null) {
-                            measured.add(entry.name, turn.micros());
-                        }
-                    }
+            double before = calibration.roundTripNanos();
+            while (measured.rounds.size() < options.rounds) {
+                Map<String, Double> micros = turns(row, order);
+                double after = calibration.roundTripNanos();
+                if (Math.max(before / after, after / before) > MOVED && measured.moved < options.rounds) {
+                    measured.moved++;
+                } else {
+                    measured.rounds.add(new Results.Round(before, micros));
+                    OptionalDouble best = results.bestNative(row);
+                    order.removeIf(entry -> results.natives.contains(entry.name)
+                            && measured.micros(entry.name).orElse(0) > HOPELESS * best.orElse(0));
                 }
-                OptionalDouble best = results.bestNative(row);
-                order.stream()
-                        .filter(entry -> results.natives.contains(entry.name))
-                        .filter(entry -> measured.micros(entry.name).orElse(0) > HOPELESS * best.orElse(0))
-                        .forEach(hopeless::add);
+                before = after;
                 Collections.rotate(order, 1);
             }
             progress(results.ranks + " ranks: " + Row.name(row.collective()) + " " + row.size());
         }
         progress("");
+    }
+
+    /** One turn of everybody, in order. */
+    private Map<String, Double> turns(Row row, List<Entry> order) throws IOException, InterruptedException {
+        Map<String, Double> micros = new LinkedHashMap<>();
+        for (Entry entry : order) {
+            Contestant.Turn turn =
+                    entry.contestant.measure(command(row, entry, batches(row), options.batchMicros), SECONDS);
+            if (turn != null) {
+                micros.put(entry.name, Results.median(turn.micros()));
+            }
+        }
+        return micros;
     }
 
     /** One line on a terminal that the next one overwrites. */

@@ -7,14 +7,17 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Every round of every entry, for whoever wants to look closer. */
 final class RawJson {
     private RawJson() {}
 
     static void write(Results results, Path file) throws IOException {
+        List<String> names =
+                Stream.concat(results.natives.stream(), results.ours.stream()).toList();
         String rows = results.rows.entrySet().stream()
-                .map(entry -> row(entry.getKey(), entry.getValue()))
+                .map(entry -> row(entry.getKey(), entry.getValue(), names))
                 .collect(Collectors.joining(",\n    "));
         String text = "{\n  \"time\": \"" + Instant.now() + "\",\n  \"cores\": "
                 + Runtime.getRuntime().availableProcessors() + ",\n  \"java\": \"" + Runtime.version()
@@ -25,12 +28,14 @@ final class RawJson {
         Files.writeString(file, text);
     }
 
-    private static String row(Row row, Results.Entries entries) {
+    private static String row(Row row, Results.Entries entries, List<String> names) {
         return "{\"collective\": \"" + Row.name(row.collective()) + "\", \"bytes\": " + row.bytes() + ", \"type\": \""
                 + row.type() + "\", \"rewritten\": " + row.rewriting() + ", \"lineNanos\": "
-                + numbers(entries.calibrations)
-                + entries.rounds.entrySet().stream()
-                        .map(each -> ", \"" + each.getKey() + "\": " + numbers(each.getValue()))
+                + numbers(entries.rounds.stream().map(Results.Round::lineNanos).toList()) + ", \"moved\": "
+                + entries.moved
+                + names.stream()
+                        .filter(name -> !entries.of(name).isEmpty())
+                        .map(name -> ", \"" + name + "\": " + numbers(entries.of(name)))
                         .collect(Collectors.joining())
                 + "}";
     }

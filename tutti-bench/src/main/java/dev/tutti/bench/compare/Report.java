@@ -49,8 +49,8 @@ final class Report {
         out.println(head.toString().replaceAll("[^|]+", "---"));
         for (Row row : rows) {
             Results.Entries entries = results.of(row);
-            StringBuilder line = new StringBuilder("| " + row.size() + " | "
-                    + Math.round(entries.calibrations.isEmpty() ? 0 : Results.median(entries.calibrations)) + " |");
+            StringBuilder line = new StringBuilder(
+                    "| " + row.size() + " | " + Math.round(entries.lineNanos().orElse(0)) + " |");
             results.natives.forEach(name ->
                     line.append(' ').append(micros(entries.micros(name))).append(" |"));
             for (String name : results.ours) {
@@ -84,15 +84,21 @@ final class Report {
             }
         }
         double[] trips = results.rows.values().stream()
-                .flatMap(entries -> entries.calibrations.stream())
-                .mapToDouble(Double::doubleValue)
+                .flatMap(entries -> entries.rounds.stream())
+                .mapToDouble(Results.Round::lineNanos)
                 .sorted()
                 .toArray();
         if (trips.length > 0) {
             out.println();
             out.println(format(
-                    "Cache-line round trip: %.0f to %.0f ns, median %.0f, over %d calibrations.",
-                    trips[0], trips[trips.length - 1], Results.median(trips), trips.length));
+                    "Cache-line round trip: %.0f to %.0f ns, median %.0f, over %d rounds; %d rounds in which it changed are not counted.",
+                    trips[0],
+                    trips[trips.length - 1],
+                    Results.median(trips),
+                    trips.length,
+                    results.rows.values().stream()
+                            .mapToInt(entries -> entries.moved)
+                            .sum()));
         }
     }
 

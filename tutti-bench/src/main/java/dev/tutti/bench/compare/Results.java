@@ -5,23 +5,48 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalDouble;
 
-/** Everything that was measured with one number of ranks: per row and entry the median batch of every round. */
+/** Everything that was measured with one number of ranks: per row and round the median batch of every entry. */
 final class Results {
-    /** One row: rounds of every entry, and the cache-line round trips that were taken beside them. */
-    static final class Entries {
-        final Map<String, List<Double>> rounds = new LinkedHashMap<>();
-        final List<Double> calibrations = new ArrayList<>();
+    /**
+     * One turn of everybody.
+     *
+     * @param lineNanos the round trip of a cache line before it, and after it, too, if the cores stayed where they were
+     * @param micros the median batch of each entry that ran
+     */
+    record Round(double lineNanos, Map<String, Double> micros) {}
 
-        void add(String entry, double[] batches) {
-            rounds.computeIfAbsent(entry, any -> new ArrayList<>()).add(median(batches));
+    /** One row: its rounds, and how many were not counted, as the cores moved meanwhile. */
+    static final class Entries {
+        final List<Round> rounds = new ArrayList<>();
+        int moved;
+
+        /** What each round has to say about an entry. */
+        List<Double> of(String entry) {
+            return rounds.stream()
+                    .map(round -> round.micros.get(entry))
+                    .filter(Objects::nonNull)
+                    .toList();
         }
 
         /** Median of the rounds. */
         OptionalDouble micros(String entry) {
-            List<Double> values = rounds.get(entry);
-            return values == null ? OptionalDouble.empty() : OptionalDouble.of(median(values));
+            return median(of(entry));
+        }
+
+        /** How many times faster than another, round by round: the median. */
+        OptionalDouble ratio(String entry, String other) {
+            return median(rounds.stream()
+                    .map(Round::micros)
+                    .filter(round -> round.containsKey(entry) && round.containsKey(other))
+                    .map(round -> round.get(other) / round.get(entry))
+                    .toList());
+        }
+
+        OptionalDouble lineNanos() {
+            return median(rounds.stream().map(Round::lineNanos).toList());
         }
     }
 
@@ -50,17 +75,24 @@ final class Results {
                 .min();
     }
 
-    /** How many times faster than the fastest native library; above 1 is better. */
+    /**
+     * How many times faster than the native library that comes closest; above 1 is better. Rounds are compared one by one: between
+     * two of them the cores may have moved, and everybody became slower.
+     */
     OptionalDouble ratio(Row row, String entry) {
-        OptionalDouble best = bestNative(row);
-        OptionalDouble mine = of(row).micros(entry);
-        return best.isPresent() && mine.isPresent()
-                ? OptionalDouble.of(best.getAsDouble() / mine.getAsDouble())
-                : OptionalDouble.empty();
+        Entries entries = of(row);
+        return natives.stream()
+                .map(name -> entries.ratio(entry, name))
+                .filter(OptionalDouble::isPresent)
+                .mapToDouble(OptionalDouble::getAsDouble)
+                .min();
     }
 
-    static double median(List<Double> values) {
-        return median(values.stream().mapToDouble(Double::doubleValue).toArray());
+    static OptionalDouble median(List<Double> values) {
+        return values.isEmpty()
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(
+                        median(values.stream().mapToDouble(Double::doubleValue).toArray()));
     }
 
     static double median(double[] values) {
