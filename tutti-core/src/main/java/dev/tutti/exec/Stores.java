@@ -49,6 +49,11 @@ final class Stores {
         streamsPeers = stream && reachesPeers;
     }
 
+    /** Whether results, wherever they go, are best stored past the caches. */
+    boolean streamsResults() {
+        return streamsPeers;
+    }
+
     /**
      * Whether what has several destinations is best done in pieces that stay in the nearest cache. Stores past the caches end with a fence, which
      * is dearer than to find a longer piece in the next cache; unless it is a copy, whose source was there before.

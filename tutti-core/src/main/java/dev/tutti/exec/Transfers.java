@@ -1,6 +1,8 @@
 package dev.tutti.exec;
 
 import dev.tutti.memory.Memory;
+import dev.tutti.posix.StreamingFold;
+import dev.tutti.posix.StreamingFold.Operation;
 import dev.tutti.reduce.Kernels;
 import java.lang.foreign.MemorySegment;
 
@@ -24,6 +26,20 @@ final class Transfers {
 
     /** Runs bytes {@code [from, to)} of a DATA record. */
     static void run(long[] code, int pc, long from, long to, Endpoint endpoint) {
+        Operation streamed = endpoint.stores.streamsResults() ? StreamedFolds.of(code, pc, endpoint) : null;
+        if (streamed == null) {
+            runInPieces(code, pc, from, to, endpoint);
+            return;
+        }
+        long destination = code[pc + Records.OPERANDS + Records.sources(code[pc])];
+        long first = Math.min(to, Memory.roundUp(destination + from, StreamingFold.LINE) - destination);
+        long last = first + (to - first) / StreamingFold.LINE * StreamingFold.LINE;
+        runInPieces(code, pc, from, first, endpoint);
+        StreamedFolds.run(streamed, code, pc, first, last, endpoint);
+        runInPieces(code, pc, last, to, endpoint);
+    }
+
+    private static void runInPieces(long[] code, int pc, long from, long to, Endpoint endpoint) {
         long header = code[pc];
         int sources = Records.sources(header);
         int destinations = Records.destinations(header);

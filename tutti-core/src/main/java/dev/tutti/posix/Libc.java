@@ -96,6 +96,11 @@ final class Libc {
         return LINKER.downcallHandle(address, type, Linker.Option.critical(takesArrays));
     }
 
+    /** The same for instructions at an address that is the first argument, and is never that of an array. */
+    static MethodHandle code(FunctionDescriptor type) {
+        return LINKER.downcallHandle(type, Linker.Option.critical(false));
+    }
+
     private static MethodHandle link() {
         if (UNAVAILABILITY_CAUSE != null) {
             throw new UnsupportedOperationException(

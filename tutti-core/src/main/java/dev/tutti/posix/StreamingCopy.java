@@ -45,20 +45,12 @@ public final class StreamingCopy {
                             + "0faef8" // sfence
                             + "c3");
 
-    private static final long MMAP = 9;
-    private static final long MPROTECT = 10;
-    private static final long MUNMAP = 11;
-    private static final long PAGE = 4096;
-    private static final long READ_WRITE = 1 | 2;
-    private static final long READ_EXECUTE = 1 | 4;
-    private static final long PRIVATE_ANONYMOUS = 0x02 | 0x20;
-
     private static final @Nullable Throwable UNAVAILABILITY_CAUSE = probe();
 
     private StreamingCopy() {}
 
     private static final class Handles {
-        private static final MemorySegment INSTRUCTIONS = load();
+        private static final MemorySegment INSTRUCTIONS = Instructions.load(CODE);
         private static final MethodHandle COPY = Libc.code(
                 INSTRUCTIONS,
                 FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG),
@@ -88,29 +80,6 @@ public final class StreamingCopy {
         } catch (RuntimeException | LinkageError cause) {
             return cause;
         }
-    }
-
-    /** Writes the instructions to a page of their own, which then cannot be written any more. */
-    private static MemorySegment load() {
-        long page = systemCall("mmap", MMAP, 0, PAGE, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
-        MemorySegment code = MemorySegment.ofAddress(page).reinterpret(PAGE);
-        code.copyFrom(MemorySegment.ofArray(CODE));
-        try {
-            systemCall("mprotect", MPROTECT, page, PAGE, READ_EXECUTE, 0, 0, 0);
-        } catch (PosixException refused) {
-            systemCall("munmap", MUNMAP, page, PAGE, 0, 0, 0, 0);
-            throw refused;
-        }
-        return code;
-    }
-
-    private static long systemCall(String name, long number, long a, long b, long c, long d, long e, long f) {
-        MemorySegment scratch = Libc.scratch();
-        long result = Libc.call(scratch, number, a, b, c, d, e, f);
-        if (result == -1) {
-            throw new PosixException(name + "(a page of instructions)", Libc.errno(scratch));
-        }
-        return result;
     }
 
     public static boolean isAvailable() {

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -186,6 +187,31 @@ class RegisteredTest {
                 assertFilled(out, expected);
                 comm.allReduce(in, op);
                 assertFilled(in, expected);
+            }
+        });
+    }
+
+    /** Results then go past the caches, if outputs lie alike in their lines. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void shouldBeExactWhenMemoryIsLargerThanTheCaches(int ranks) {
+        long count = (10L << 20) / Integer.BYTES / ranks * ranks;
+        World.local(ranks).config(direct("20s")).run(comm -> {
+            Buffer in = comm.allocate(DataType.INT32, count + 64);
+            Buffer out = comm.allocate(DataType.INT32, count + 64);
+            for (int shift : new int[] {0, 5, 5 + comm.rank()}) {
+                fill(out, POISON);
+                Buffer result = out.slice(shift, count);
+                Buffer mine = in.slice(3, count);
+                for (long i = 0; i < count; i++) {
+                    mine.segment().setAtIndex(ValueLayout.JAVA_INT, i, (int) i * (comm.rank() + 1));
+                }
+                comm.allReduce(mine, result, ReduceOp.SUM);
+                int factor = comm.size() * (comm.size() + 1) / 2;
+                int[] found = result.segment().toArray(ValueLayout.JAVA_INT);
+                assertThat(IntStream.range(0, found.length)).allMatch(i -> found[i] == i * factor);
+                assertFilled(out.slice(0, shift), POISON);
+                assertFilled(out.slice(shift + count, 64 - shift), POISON);
             }
         });
     }
