@@ -386,6 +386,7 @@ public final class Execution {
             configured = shape;
             boolean streams = call.isInPlace() ? shape.streamsInPlace : shape.streamsOutputs;
             endpoint.stores.streamOutputs(streams, shape.plan.reach() != Reach.OWN);
+            endpoint.stores.streamResults(shape.streamsResults);
             endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;
             endpoint.elementShift = shape.elementShift;
             ReduceOp op = call.op();

@@ -31,7 +31,7 @@ final class Shape {
      */
     private static final long CACHED_BYTES = 28 << 20;
 
-    /** The same where nothing but outputs is written, and all of them go past the caches. */
+    /** The same where all outputs go past the caches. */
     private static final long COPIED_BYTES = 48 << 20;
 
     private static final int LAST = 1;
@@ -69,6 +69,9 @@ final class Shape {
 
     /** The same for calls in place, which have half of that memory. */
     final boolean streamsInPlace;
+
+    /** Whether it is that much larger that results of folds should not be in any cache, where they do not replace inputs. */
+    final boolean streamsResults;
 
     /** As of which choice of plans this is. */
     int generation;
@@ -113,6 +116,9 @@ final class Shape {
                 };
         this.streamsOutputs = streams(endpoint.size, false);
         this.streamsInPlace = streams(endpoint.size, true);
+        this.streamsResults = op != null
+                && plan.reach() != Reach.OWN
+                && longestBytes > COPIED_BYTES / Math.max(1, touchedBlocks(endpoint.size, false));
         this.dependsOnCall = call.isPairwise()
                 || streamsInPlace != streamsOutputs
                 || (op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM);

@@ -33,6 +33,7 @@ final class Stores {
     private final Endpoint endpoint;
     private boolean streamsOutputs;
     private boolean streamsPeers;
+    private boolean streamsResults;
     private boolean streamsSlots;
     private long bytesToTrial;
     private int trials;
@@ -49,9 +50,13 @@ final class Stores {
         streamsPeers = stream && reachesPeers;
     }
 
-    /** Whether results, wherever they go, are best stored past the caches. */
+    /** Says whether folds store their results past the caches wherever they go, which ordinary stores do not. */
+    void streamResults(boolean stream) {
+        streamsResults = stream;
+    }
+
     boolean streamsResults() {
-        return streamsPeers;
+        return streamsResults;
     }
 
     /**

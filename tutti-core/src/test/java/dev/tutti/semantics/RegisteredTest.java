@@ -195,7 +195,7 @@ class RegisteredTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
     void shouldBeExactWhenMemoryIsLargerThanTheCaches(int ranks) {
-        long count = (10L << 20) / Integer.BYTES / ranks * ranks;
+        long count = (13L << 20) / Integer.BYTES / ranks * ranks;
         World.local(ranks).config(direct("20s")).run(comm -> {
             Buffer in = comm.allocate(DataType.INT32, count + 64);
             Buffer out = comm.allocate(DataType.INT32, count + 64);
