@@ -165,7 +165,7 @@ final class Moves {
         });
         family.even("bruck", Bruck::allToAll, (n, b, c) -> {
             double moved = n * log2(n) / 2.0;
-            double work = c.work(moved + n, moved + n + 2.0 * log2(n), (moved + n) * b, 0);
+            double work = c.work(moved + n + 2 * log2(n), 2.0 * (moved + log2(n)), (moved + n) * b, 0);
             return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
         });
         family.writing("direct", false, Direct::allToAll, (n, b, c) -> {

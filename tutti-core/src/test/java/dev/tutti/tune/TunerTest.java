@@ -58,6 +58,15 @@ class TunerTest {
         assertThat(registered(4, Collective.REDUCE_SCATTER, 2 << 20).name()).isEqualTo("direct");
     }
 
+    /** Two ranks have nobody to pass blocks on for: all plans are the same steps, and one-shot has them in the best order. */
+    @Test
+    void shouldNotTakeDetoursBetweenTwoRanks() {
+        for (long bytes = 1 << 10; bytes <= 64 << 20; bytes *= 4) {
+            assertThat(choose(Collective.ALL_TO_ALL, null, bytes, 2, false).name())
+                    .isEqualTo("one-shot");
+        }
+    }
+
     private static Algorithm registered(int ranks, Collective collective, long bytes) {
         ReduceOp op = collective.name().contains("REDUCE") ? ReduceOp.SUM : null;
         return new Tuner(Constants.of(ranks, 16))
