@@ -192,7 +192,8 @@ final class Direct {
 
     /**
      * All-to-all: rank r writes its block p into block r of rank p's output. Reading would do as well, but inputs are what their owners
-     * write anew before the next call, and would have to take back from whoever has read them.
+     * write anew before the next call, and would have to take back from whoever has read them. Its own block comes last, while the signals
+     * are on their way.
      *
      * <pre>
      *   rank 0   a0 a1 a2        out: a0 b0 c0
@@ -203,12 +204,13 @@ final class Direct {
      * Cost: 2 steps, n·S copied.
      */
     static void allToAll(RankBuilder me) {
+        int[] channels = channels(me, me.peers());
+        Lane lane = me.lane();
         meet(me);
-        me.lane().copy(me.input(me.rank()), me.output(me.rank()));
         for (int peer : me.peers()) {
-            me.lane().copy(me.input(peer), me.outputOf(peer, me.rank(), me.input(peer)));
+            lane.copy(me.input(peer), me.outputOf(peer, me.rank(), me.input(peer)));
         }
-        meet(me);
+        lane.signal(channels).copy(me.input(me.rank()), me.output(me.rank())).await(channels);
     }
 
     /**
