@@ -8,15 +8,17 @@ import dev.tutti.ReduceOp;
 import dev.tutti.memory.Memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Arrays;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorSpecies;
 
 /**
  * One rank's part in one row: its buffers, the loops that are timed, and a check of the result. Every loop is a small method of its
  * own, so that it is compiled as a whole and no collective's loop depends on what another has seen.
  */
 final class Exchange {
-    private static final long PIECE = 1 << 20;
-    private static final int SMALL = 256;
+    private static final VectorSpecies<Integer> WORDS = IntVector.SPECIES_PREFERRED;
 
     private final Communicator comm;
     private final Collective collective;
@@ -131,14 +133,22 @@ final class Exchange {
         }
         if (address == 0) {
             Arrays.fill(array, 0, (int) (inputBytes >> 2), Float.intBitsToFloat(value * 0x01010101));
-        } else if (inputBytes <= SMALL) {
-            for (long at = 0; at < inputBytes; at += 4) {
-                Memory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, address + at, value * 0x01010101);
-            }
         } else {
-            for (long at = 0; at < inputBytes; at += PIECE) {
-                Memory.fill(address + at, Math.min(PIECE, inputBytes - at), value);
+            fillWords(value * 0x01010101);
+        }
+    }
+
+    /** By vectors, as the compilers of the others write theirs: {@link MemorySegment#fill} takes 1.7 times as long in a cache. */
+    private void fillWords(int word) {
+        long at = 0;
+        if (inputBytes >= WORDS.vectorByteSize()) {
+            IntVector words = IntVector.broadcast(WORDS, word);
+            for (; at <= inputBytes - WORDS.vectorByteSize(); at += WORDS.vectorByteSize()) {
+                words.intoMemorySegment(Memory.ALL, address + at, ByteOrder.nativeOrder());
             }
+        }
+        for (; at < inputBytes; at += 4) {
+            Memory.ALL.set(ValueLayout.JAVA_INT_UNALIGNED, address + at, word);
         }
     }
 
