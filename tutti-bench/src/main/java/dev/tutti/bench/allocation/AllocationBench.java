@@ -11,14 +11,19 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bytes that all threads of the process allocate while two ranks all-reduce many times: 0 per blocking call, one object per
- * started one. Usage: {@code AllocationBench [operations] [operations at 1 MB]}.
+ * Bytes that all threads of the process allocate while two ranks all-reduce many times, the ranks' own and those of the others,
+ * above all of the trainer of kernels: 0 per blocking call, one object per started one. Usage:
+ * {@code AllocationBench [operations] [operations at 1 MB]}.
  */
 public final class AllocationBench {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int WARM_UP = 30_000;
+
+    /** What the ranks have allocated in the calls that are measured. */
+    private static final AtomicLong BY_RANKS = new AtomicLong();
 
     private AllocationBench() {}
 
@@ -30,7 +35,7 @@ public final class AllocationBench {
     public static void main(String[] arguments) {
         int operations = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 1_000_000;
         int large = arguments.length > 1 ? Integer.parseInt(arguments[1]) : operations;
-        System.out.println("way                  bytes   operations   allocated   per operation and rank");
+        System.out.println("way                  bytes   operations    by ranks   by others   by ranks, per operation");
         World.local(2).run(comm -> {
             for (int bytes : new int[] {8, 4 << 10, 1 << 20}) {
                 int times = bytes == 1 << 20 ? large : operations;
@@ -52,12 +57,22 @@ public final class AllocationBench {
         comm.barrier();
         long before = comm.rank() == 0 ? THREADS.getTotalThreadAllocatedBytes() : 0;
         comm.barrier();
+        long own = THREADS.getCurrentThreadAllocatedBytes();
         way.run(comm, times);
+        BY_RANKS.addAndGet(THREADS.getCurrentThreadAllocatedBytes() - own);
         comm.barrier();
         if (comm.rank() == 0) {
-            long allocated = THREADS.getTotalThreadAllocatedBytes() - before;
+            long byRanks = BY_RANKS.getAndSet(0);
+            long byOthers = THREADS.getTotalThreadAllocatedBytes() - before - byRanks;
             System.out.println(String.format(
-                    Locale.ROOT, "%-18s %7d %12d %11d %12.4f", name, bytes, times, allocated, allocated / 2.0 / times));
+                    Locale.ROOT,
+                    "%-18s %7d %12d %11d %11d %12.4f",
+                    name,
+                    bytes,
+                    times,
+                    byRanks,
+                    byOthers,
+                    byRanks / 2.0 / times));
         }
         comm.barrier();
     }
