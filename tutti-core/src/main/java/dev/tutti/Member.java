@@ -18,31 +18,15 @@ import dev.tutti.spi.Allocation;
 import dev.tutti.spi.Fabric;
 import dev.tutti.spi.Transport;
 import dev.tutti.tune.Tuner;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongFunction;
-import org.jspecify.annotations.Nullable;
 
 /** What stands behind one rank's {@link Communicator}: endpoint, executor, queue, postbox, and the plans chosen so far. */
 final class Member {
     /** Blocks longer than this need no more scratch: they go through in windows. */
     private static final long MOST_RESERVED = 1L << 30;
-
-    /** Algorithms are compared as objects: what records do by themselves takes a hundred times as long before it is compiled. */
-    private record PlanKey(Algorithm algorithm, int root) {
-        @Override
-        public boolean equals(@Nullable Object other) {
-            return other instanceof PlanKey that && algorithm == that.algorithm && root == that.root;
-        }
-
-        @Override
-        public int hashCode() {
-            return 31 * System.identityHashCode(algorithm) + root;
-        }
-    }
 
     private final long id;
     private final String name;
@@ -57,7 +41,6 @@ final class Member {
     private final Schedule schedule;
     private final Postbox postbox;
     private final Tuner tuner;
-    private final Map<PlanKey, Plan> plans = new HashMap<>();
     private final Execution execution;
     private final LongFunction<Allocation> registered;
     private final List<UsedPlan> used = new CopyOnWriteArrayList<>();
@@ -126,9 +109,7 @@ final class Member {
                 call.isRegistered(),
                 exists && !name.isEmpty() ? name : null,
                 exists && !protocol.isEmpty() ? Protocol.valueOf(protocol.toUpperCase(Locale.ROOT)) : null);
-        return plans.computeIfAbsent(
-                new PlanKey(algorithm, call.root()),
-                key -> key.algorithm().plan(worldRanks.length, key.root(), (int) config.number(Config.Key.LANES)));
+        return BuiltInPlans.of(algorithm, worldRanks.length, call.root(), (int) config.number(Config.Key.LANES));
     }
 
     /** A plan of Tutti's own kind that the user wants for some calls. */
