@@ -141,7 +141,7 @@ final class AllPairsRead {
     }
 
     /**
-     * Reduce-scatter in one step: everybody shows its blocks and folds its own of everybody's.
+     * Reduce-scatter in one step: everybody shows the others' blocks and folds its own of everybody's.
      *
      * <pre>
      *   rank 0        x0 x0 ◄─┐
@@ -153,19 +153,20 @@ final class AllPairsRead {
      */
     static void oneShotReduceScatter(RankBuilder me) {
         int[] channels = channels(me, me.peers());
-        Lane lane = me.scratchSlots(me.size()).lane();
+        Lane lane = me.scratchSlots(me.size() - 1).lane();
         for (int peer : me.peers()) {
-            lane.copy(me.input(peer), me.scratch(peer, me.input(peer)));
+            lane.copy(me.input(peer), me.scratch(slot(me.rank(), peer), me.input(peer)));
         }
         if (me.size() > 1) {
             lane.signal(channels).await(channels);
         }
         Chunk own = me.input(me.rank());
-        lane.finishReduce(inOrder(me, me.size(), own, peer -> me.scratchOf(peer, me.rank(), own)), me.output(0));
+        lane.finishReduce(
+                inOrder(me, me.size(), own, peer -> me.scratchOf(peer, slot(peer, me.rank()), own)), me.output(0));
     }
 
     /**
-     * All-to-all in one step: everybody shows its blocks and takes its own of everybody's.
+     * All-to-all in one step: everybody shows the others' blocks and takes its own of everybody's.
      *
      * <pre>
      *   rank 0        x1 x2 ◄─┐
@@ -177,9 +178,9 @@ final class AllPairsRead {
      */
     static void oneShotAllToAll(RankBuilder me) {
         int[] channels = channels(me, me.peers());
-        Lane lane = me.scratchSlots(me.size()).lane();
+        Lane lane = me.scratchSlots(me.size() - 1).lane();
         for (int peer : me.peers()) {
-            lane.copy(me.input(peer), me.scratch(peer, me.input(peer)));
+            lane.copy(me.input(peer), me.scratch(slot(me.rank(), peer), me.input(peer)));
         }
         if (me.size() > 1) {
             lane.signal(channels);
@@ -189,7 +190,7 @@ final class AllPairsRead {
             lane.await(channels);
         }
         for (int peer : me.peers()) {
-            lane.copy(me.scratchOf(peer, me.rank(), me.output(peer)), me.output(peer));
+            lane.copy(me.scratchOf(peer, slot(peer, me.rank()), me.output(peer)), me.output(peer));
         }
     }
 
@@ -217,6 +218,11 @@ final class AllPairsRead {
         if (me.rank() > 0) {
             me.lane().finishReduce(inOrder(me, me.rank(), own, peer -> me.scratchOf(peer, 0, own)), me.output(0));
         }
+    }
+
+    /** Where a rank shows another's block: it has no slot for its own. */
+    private static int slot(int owner, int rank) {
+        return rank < owner ? rank : rank - 1;
     }
 
     private static void show(RankBuilder me, Chunk own) {

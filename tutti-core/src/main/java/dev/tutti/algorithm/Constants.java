@@ -39,9 +39,6 @@ public record Constants(
     /** From a post to the moment when its reader goes on, if it is behind anyway. */
     private static final double POST_NANOS = 30;
 
-    /** How many messages the ring must hold for ranks to be ahead. */
-    private static final int POSTED_AT_ONCE = 32;
-
     /** A store to a line that a peer has just read: 9 GB/s rather than 40. */
     private static final double TAKEN_BACK_NANOS_PER_BYTE = 0.1;
 
@@ -140,8 +137,8 @@ public record Constants(
 
     /** The one step of a plan in which ranks read what others show: whoever shows little does not wait for its readers. */
     double shown(double ranks, double shownBytes, double rounds) {
-        long postedBytes = RegionLayout.postedBytes((int) ranks, sharesCores((int) ranks));
-        return shownBytes * POSTED_AT_ONCE <= postedBytes ? POST_NANOS : steps(ranks, 1, rounds);
+        boolean posted = RegionLayout.isPostedAhead((int) ranks, (long) shownBytes, sharesCores((int) ranks));
+        return posted ? POST_NANOS : steps(ranks, 1, rounds);
     }
 
     /**

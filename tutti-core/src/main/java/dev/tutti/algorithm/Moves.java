@@ -156,8 +156,8 @@ final class Moves {
             return c.packetSteps(n, 1) + c.shared(n, work);
         });
         family.reading("one-shot-read", AllPairsRead::oneShotAllToAll, (n, b, c) -> {
-            double work = c.work(2 * n + 2, c.metLines(n, n * b) + n - 1, (2.0 * n - 1) * b, 0);
-            return c.met(n, n * b, c.rounds(b, 1)) + c.shared(n, work);
+            double work = c.work(2 * n + 2, c.metLines(n, (n - 1.0) * b) + n - 1, (2.0 * n - 1) * b, 0);
+            return c.met(n, (n - 1.0) * b, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.inOrder("pairwise", SIMPLE, Pairwise::allToAll, (n, b, c) -> {
             double work = c.work(4.0 * (n - 1) + 1, 4.0 * (n - 1), (2.0 * n - 1) * b, 0);

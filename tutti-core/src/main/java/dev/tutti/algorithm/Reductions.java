@@ -125,8 +125,8 @@ final class Reductions {
             return c.packetSteps(n, 1) + c.shared(n, work);
         });
         family.reading("one-shot-read", AllPairsRead::oneShotReduceScatter, (n, b, c) -> {
-            double work = c.work(n + 3, c.metLines(n, n * b) + n - 1, (n - 1.0) * b, (n + 1.0) * b);
-            return c.met(n, n * b, c.rounds(b, 1)) + c.shared(n, work);
+            double work = c.work(n + 3, c.metLines(n, (n - 1.0) * b) + n - 1, (n - 1.0) * b, (n + 1.0) * b);
+            return c.met(n, (n - 1.0) * b, c.rounds(b, 1)) + c.shared(n, work);
         });
         family.anyOrder("ring", Ring::reduceScatter, (n, b, c) -> {
             double work = c.work(3.0 * (n - 1) + 1, 4.0 * (n - 1), b, 3.0 * (n - 1) * b);

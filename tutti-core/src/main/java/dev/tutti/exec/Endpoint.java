@@ -258,10 +258,12 @@ public final class Endpoint {
         if (program.posts) {
             return posts.mayPost(program);
         }
-        if (heardFromAll >= launch - 1) {
-            return true;
-        }
-        return !program.writesPeers || allFinished(launch - 2);
+        return !program.writesPeers || isBeforeLastFinished();
+    }
+
+    /** Whether everybody has finished the launch before the last one. */
+    boolean isBeforeLastFinished() {
+        return heardFromAll >= launch - 1 || allFinished(launch - 2);
     }
 
     private boolean mayWrapped(Program program) {

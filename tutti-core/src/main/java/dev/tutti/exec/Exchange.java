@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * nothing left to look up. Code that serves all kinds of calls is compiled in parts that call each other, which takes as long as a
  * third of such a call; each kind of exchange is small enough to be compiled whole.
  */
-abstract sealed class Exchange permits Meeting, SlotExchange, PacketExchange, Handover {
+abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, Handover {
     final Shape shape;
     final Program program;
     final Endpoint endpoint;
@@ -46,6 +46,7 @@ abstract sealed class Exchange permits Meeting, SlotExchange, PacketExchange, Ha
                     case Templates.BARRIER -> new Meeting(shape, program, endpoint);
                     case Templates.SLOTS, Templates.COPIES -> SlotExchange.of(shape, program, endpoint);
                     case Templates.PACKETS, Templates.MOVES -> PacketExchange.of(shape, program, endpoint);
+                    case Templates.POSTS -> PostExchange.of(shape, program, endpoint);
                     default -> null;
                 };
     }
@@ -89,9 +90,14 @@ abstract sealed class Exchange permits Meeting, SlotExchange, PacketExchange, Ha
     /** Waits for the peer's signal. */
     final void await(long inbound, int wanted) {
         for (int turns = 0; (int) Memory.getLongAcquire(inbound) - wanted < 0; turns++) {
-            if (!stall.look(turns)) {
-                stall.pause(turns, endpoint.pace.isShared() && endpoint.neighbours.isHere(peer));
-            }
+            pause(turns);
+        }
+    }
+
+    /** Waits a little for the peer. */
+    final void pause(int turns) {
+        if (!stall.look(turns)) {
+            stall.pause(turns, endpoint.pace.isShared() && endpoint.neighbours.isHere(peer));
         }
     }
 

@@ -143,7 +143,7 @@ final class Handover extends Exchange {
         }
         endpoint.stores.toSlot(given, slot(launch), bytes);
         if (program.posts) {
-            endpoint.posts.post();
+            endpoint.posts.post(code, telling);
         } else {
             Memory.putLong(counter + signature(launch), signed);
             Memory.putLongRelease(counter, ++endpoint.sent[channel]);

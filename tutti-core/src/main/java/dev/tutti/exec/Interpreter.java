@@ -21,7 +21,7 @@ final class Interpreter {
             } else if (kind == Records.PACKETS) {
                 packets(code, pc, endpoint);
             } else if (kind == Records.POST) {
-                endpoint.posts.post();
+                endpoint.posts.post(code, pc);
             } else if (kind == Records.FETCH) {
                 endpoint.posts.await(code, pc);
             } else if (kind == Records.ARRIVE) {

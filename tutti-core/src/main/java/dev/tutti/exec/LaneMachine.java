@@ -143,7 +143,7 @@ final class LaneMachine {
                 quantum -= position - inside[lane];
                 inside[lane] = position;
             } else if (kind == Records.POST) {
-                endpoint.posts.post();
+                endpoint.posts.post(records, at);
                 done = true;
             } else if (kind == Records.FETCH) {
                 long before = inside[lane];

@@ -7,7 +7,7 @@ import java.util.Arrays;
 
 /**
  * How ranks show each other something without waiting for each other: every rank has a post for each of the last
- * {@value RegionLayout#POSTS} launches, which it alone writes and everybody reads. A post is one line: the launch's signature and what
+ * {@value RegionLayout#POSTS} launches, which it alone writes and everybody reads. A post is a few lines: the launch's signature and what
  * the rank shows, or, if that is longer, just the signature; then the rest lies in a ring in the rank's scratch, in which launch
  * after launch takes the next bytes on all ranks alike.
  *
@@ -25,11 +25,9 @@ import java.util.Arrays;
  */
 final class Posts {
     /** What a post has room for beside the signature. */
-    static final long ROOM = RegionLayout.POST_BYTES - 8;
+    static final long ROOM = RegionLayout.POST_ROOM;
 
     private static final int MASK = RegionLayout.POSTS - 1;
-    /** Fewer launches than this at once in the ring are not worth it. */
-    private static final int FEWEST = 32;
     /** Ring for each post in use: where the ring is to stay in the cache, posts are too. */
     private static final int RING_PER_POST = 512;
 
@@ -40,10 +38,10 @@ final class Posts {
     private final long ringBytes;
 
     private final int posts;
-    /** How far the ring was taken when a launch ended, for the last launches up to {@link #lastPosted}. */
+    /** How far the ring was taken when a launch ended, for the last launches up to {@link #lastInRing}. */
     private final long[] ends = new long[RegionLayout.POSTS];
-    /** The last launch that posted. */
-    private long lastPosted;
+    /** The last launch that took some of the ring. */
+    private long lastInRing;
     /** Bytes of the ring that launches up to the last one have taken. */
     private long taken;
     /** Launches up to this one have a post that nobody reads any more. */
@@ -65,12 +63,12 @@ final class Posts {
         }
     }
 
-    /** Whether launches of a collective are posted that show so much: several must fit into the ring. */
+    /** Whether launches of a collective are posted that show so much. */
     boolean suit(Collective collective, long shownBytes) {
         return endpoint.size > 1
                 && (collective.hearsFromAll()
                         ? RegionLayout.isPostedByAll(endpoint.size, shownBytes, endpoint.sharesCores)
-                        : shownBytes <= ringBytes / FEWEST);
+                        : RegionLayout.isPostedAhead(endpoint.size, shownBytes, endpoint.sharesCores));
     }
 
     /** Address of a rank's post of launch 0. */
@@ -93,11 +91,22 @@ final class Posts {
 
     /** Where this launch's scratch lies. */
     long berth(Program program) {
-        return program.footprint <= ROOM ? offset(endpoint.launch) : start(program.footprint) & (ringBytes - 1);
+        return program.footprint <= ROOM
+                ? offset(program.hearsFromAll, endpoint.launch)
+                : start(program.footprint) & (ringBytes - 1);
     }
 
-    private long offset(long launch) {
-        return (launch & (posts - 1)) * RegionLayout.POST_BYTES;
+    /** Where a launch's post lies after the one of launch 0. Nobody can be ahead where all hear from all: two lines that stay in the cache do. */
+    private long offset(boolean hearsFromAll, long launch) {
+        return hearsFromAll ? meetingOffset(launch) : (launch & (posts - 1)) * RegionLayout.POST_BYTES;
+    }
+
+    private long offset(long header) {
+        return offset((Records.flags(header) & Records.MEETING) != 0, endpoint.launch);
+    }
+
+    static long meetingOffset(long launch) {
+        return RegionLayout.MEETING_POSTS + (launch & 1) * RegionLayout.MEETING_POST_BYTES;
     }
 
     /** No launch's bytes go over the end of the ring. */
@@ -113,8 +122,8 @@ final class Posts {
     /** Whether this launch may write its post and its bytes of the ring. */
     boolean mayPost(Program program) {
         return !program.writesPeers
-                || (endpoint.launch <= freeLaunch && end(program) <= freeBytes)
-                || becomesFree(end(program));
+                || ((!program.hearsFromAll || endpoint.isBeforeLastFinished())
+                        && ((endpoint.launch <= freeLaunch && end(program) <= freeBytes) || becomesFree(end(program))));
     }
 
     private boolean becomesFree(long end) {
@@ -123,7 +132,7 @@ final class Posts {
         if (finished <= last - posts / 2) {
             return false;
         }
-        long bytes = finished >= lastPosted ? taken : ends[(int) finished & MASK];
+        long bytes = finished >= lastInRing ? taken : ends[(int) finished & MASK];
         if (end > bytes + ringBytes / 2) {
             return false;
         }
@@ -136,8 +145,8 @@ final class Posts {
      * Shows what was written; pairs with the acquire in {@link #arrived}. Whoever sleeps is woken when this rank has to wait, or by
      * the end of the launch, which comes soon.
      */
-    void post() {
-        show(first[endpoint.rank] + offset(endpoint.launch), endpoint.signed(endpoint.signature));
+    void post(long[] code, int pc) {
+        show(first[endpoint.rank] + offset(code[pc]), endpoint.signed(endpoint.signature));
         rung = -1;
     }
 
@@ -149,7 +158,7 @@ final class Posts {
     int arrived(long[] code, int pc, int from) {
         int count = Records.sources(code[pc]);
         long expected = endpoint.signed(endpoint.signature);
-        long offset = offset(endpoint.launch);
+        long offset = offset(code[pc]);
         for (int i = from; i < count; i++) {
             long word = Memory.getLongAcquire(code[pc + 1 + 2 * i] + offset);
             if (word != expected) {
@@ -198,7 +207,7 @@ final class Posts {
             return true;
         }
         long expected = endpoint.signed(endpoint.signature);
-        long offset = offset(endpoint.launch);
+        long offset = offset(code[pc]);
         for (int i = from; i < count; i++) {
             if (endpoint.neighbours.isHere((int) code[pc + 2 + 2 * i])
                     && Memory.getLongOpaque(code[pc + 1 + 2 * i] + offset) != expected) {
@@ -215,19 +224,19 @@ final class Posts {
 
     /** A launch is over on this rank. */
     void finish(Program program) {
-        if (program.posts) {
-            // Launches since then have posted nothing.
-            for (long launch = Math.max(lastPosted, endpoint.launch - posts); launch < endpoint.launch; launch++) {
+        if (program.posts && program.footprint > ROOM) {
+            // Launches since then have taken nothing of the ring.
+            for (long launch = Math.max(lastInRing, endpoint.launch - posts); launch < endpoint.launch; launch++) {
                 ends[(int) launch & MASK] = taken;
             }
             taken = end(program);
-            lastPosted = endpoint.launch;
+            lastInRing = endpoint.launch;
         }
     }
 
     /** Flags come round, and everybody has finished everything. */
     void clear() {
-        Memory.fill(first[endpoint.rank], (long) RegionLayout.POSTS * RegionLayout.POST_BYTES, (byte) 0);
+        Memory.fill(first[endpoint.rank], RegionLayout.ALL_POST_BYTES, (byte) 0);
         Arrays.fill(ends, taken);
         freeLaunch = 0;
     }

@@ -51,6 +51,9 @@ final class Records {
     /** Packets are passed on as they are, arrived or not. */
     static final int RAW = 32;
 
+    /** Posts of a launch in which everybody hears from everybody. */
+    static final int MEETING = 64;
+
     static final int COPY = 0xFFFF;
     static final int USER = 0xFFFE;
     /** Added to a kernel: source i is rank i's own input, to be multiplied by that rank's scalar. Whatever is below is a kernel alone. */

@@ -34,13 +34,14 @@ final class Resolver {
     private final long scratchStride;
     private final long packetStride;
     private final boolean posts;
+    private final int postFlags;
     private final Set<Integer> checked = new HashSet<>();
     private long[] out = new long[64];
     private int length;
 
     private Resolver(
+            Plan whole,
             RankPlan plan,
-            Reach reach,
             Endpoint endpoint,
             Geometry geometry,
             DataType type,
@@ -48,7 +49,7 @@ final class Resolver {
             long maxChunkBytes,
             boolean posts) {
         this.plan = plan;
-        this.reach = reach;
+        this.reach = whole.reach();
         this.endpoint = endpoint;
         this.cuts = new BlockCuts(plan, geometry, endpoint.pairs != null);
         this.type = type;
@@ -56,6 +57,7 @@ final class Resolver {
         this.scratchStride = posts ? shownStride(maxChunkBytes) : scratchStride(maxChunkBytes);
         this.packetStride = packetStride(maxChunkBytes);
         this.posts = posts;
+        this.postFlags = whole.collective().hearsFromAll() ? Records.MEETING : 0;
     }
 
     /** Room that a chunk takes in scratch. */
@@ -89,7 +91,7 @@ final class Resolver {
             long maxChunkBytes,
             boolean posts,
             boolean onlyLaunch) {
-        Resolver resolver = new Resolver(plan, whole.reach(), endpoint, geometry, type, op, maxChunkBytes, posts);
+        Resolver resolver = new Resolver(whole, plan, endpoint, geometry, type, op, maxChunkBytes, posts);
         long[][] lanes = new long[plan.lanes().size()][];
         for (int lane = 0; lane < lanes.length; lane++) {
             lanes[lane] = resolver.lane(lane, plan.lanes().get(lane));
@@ -183,7 +185,7 @@ final class Resolver {
 
     private void signal(List<Integer> channels) {
         if (posts) {
-            emit(Records.header(Records.POST, 0, 0, 0, 1));
+            emit(Records.header(Records.POST, 0, 0, postFlags, 1));
             return;
         }
         emit(Records.header(Records.SIGNAL, channels.size(), 0, 0, 1 + 2 * channels.size()));
@@ -195,7 +197,7 @@ final class Resolver {
 
     private void await(List<Integer> channels) {
         if (posts) {
-            emit(Records.header(Records.FETCH, channels.size(), 0, 0, 1 + 2 * channels.size()));
+            emit(Records.header(Records.FETCH, channels.size(), 0, postFlags, 1 + 2 * channels.size()));
             for (int id : channels) {
                 int peer = channel(id).peer();
                 emit(endpoint.posts.first(peer), peer);

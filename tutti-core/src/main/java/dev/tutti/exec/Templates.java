@@ -219,7 +219,7 @@ final class Templates {
             int next = pc + Records.words(code[pc]);
             int kind = Records.kind(code[pc]);
             if (kind == Records.POST) {
-                endpoint.posts.post();
+                endpoint.posts.post(code, pc);
             } else if (kind == Records.FETCH) {
                 endpoint.posts.await(code, pc);
             } else if (isShortCopy(code, pc)) {
@@ -250,7 +250,7 @@ final class Templates {
         }
     }
 
-    private static void copyShort(long source, long destination, int bytes, Endpoint endpoint) {
+    static void copyShort(long source, long destination, int bytes, Endpoint endpoint) {
         if (bytes > MOST_WORD_BYTES || (source | destination) < 0) {
             Transfers.copy(source, destination, bytes, endpoint);
         } else if (source != destination) {
@@ -266,6 +266,13 @@ final class Templates {
                     ValueLayout.JAVA_LONG_UNALIGNED,
                     destination + at,
                     Memory.ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, source + at));
+        }
+        if (at + 4 <= bytes) {
+            Memory.ALL.set(
+                    ValueLayout.JAVA_INT_UNALIGNED,
+                    destination + at,
+                    Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, source + at));
+            at += 4;
         }
         for (; at < bytes; at++) {
             Memory.ALL.set(ValueLayout.JAVA_BYTE, destination + at, Memory.ALL.get(ValueLayout.JAVA_BYTE, source + at));

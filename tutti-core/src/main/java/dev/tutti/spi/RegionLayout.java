@@ -21,8 +21,9 @@ package dev.tutti.spi;
  *                       +0 count of signals   +16, +24 signature of the even and odd launch
  *                       +32, +40 elements from this pair, where counts differ by pair
  *                       +48, +56 on channel 0: where the peer's input and output lie, for plans that reach there
- *     ...  posts      a line for each of the last 64 launches:      written here, read by whoever this rank posts to
+ *     ...  posts      some lines for each of the last 64 launches:  written here, read by whoever this rank posts to
  *                       +0 signature of the launch   +8 what is posted, if it fits
+ *                     and two by launch parity                    for launches in which everybody hears from everybody
  *     ...  packets    two halves by launch parity
  *     ...  scratch    two halves by launch parity                   in memory of its own, made when first needed
  *                       and a ring for what is posted               written here, read by whoever this rank posts to
@@ -83,8 +84,16 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
 
     /** Launches that may be under way at once if all that ranks show are posts. Twice as many runs of operations are kept to tell of. */
     public static final int POSTS = 64;
-    /** Bytes of a post: one line. */
-    public static final int POST_BYTES = 64;
+    /** Bytes of a post: five lines, of which short messages use one. An odd number, so that posts do not share pairs of lines. */
+    public static final int POST_BYTES = 320;
+    /** What a post has room for beside the signature. */
+    public static final int POST_ROOM = POST_BYTES - 8;
+    /** Offset from the first post of the two, by launch parity, of launches in which everybody hears from everybody. */
+    public static final int MEETING_POSTS = POSTS * POST_BYTES;
+    /** How far those two are apart: whoever reads one makes its core fetch what comes after it. */
+    public static final int MEETING_POST_BYTES = 1024;
+    /** Bytes of all posts. */
+    public static final int ALL_POST_BYTES = MEETING_POSTS + 2 * MEETING_POST_BYTES;
     /** Bytes of a ring for what does not fit into a post. */
     public static final long POSTED_BYTES = 256 << 10;
     /** As much of it as stays in the nearest cache: what two ranks with a core each use. */
@@ -95,6 +104,10 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     /** From so many ranks on it takes less to read everybody's line than to write a line for everybody. */
     private static final int MANY = 8;
 
+    /** What they show then: a line with its signature. */
+    private static final int MANY_ROOM = 56;
+
+    /** Fewer launches than this at once in the ring are not worth it. */
     private static final int POSTED_AT_ONCE = 32;
 
     /**
@@ -112,8 +125,21 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     }
 
     /**
-     * Whether collectives in which everybody hears from everybody are posted. Nobody can be ahead in them; but ranks that share a core
-     * share its cache, too, and a post comes there once for all of them.
+     * Whether collectives are posted in which whoever shows something need not hear from its readers: several launches must find room.
+     *
+     * @param ranks how many take part
+     * @param shownBytes what each of them shows
+     * @param shareCores whether they share cores
+     * @return the same on all ranks
+     */
+    public static boolean isPostedAhead(int ranks, long shownBytes, boolean shareCores) {
+        return shownBytes <= POST_ROOM || shownBytes * POSTED_AT_ONCE <= postedBytes(ranks, shareCores);
+    }
+
+    /**
+     * Whether collectives in which everybody hears from everybody are posted. Nobody can be ahead in them; but what a post has room for comes
+     * together with its signature, in as few lines as can be; and ranks that share a core share its cache, too, and a post comes there
+     * once for all of them.
      *
      * @param ranks how many take part
      * @param shownBytes what each of them shows
@@ -121,7 +147,10 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
      * @return the same on all ranks
      */
     public static boolean isPostedByAll(int ranks, long shownBytes, boolean shareCores) {
-        return shareCores ? shownBytes * POSTED_AT_ONCE <= POSTED_BYTES : ranks >= MANY && shownBytes <= POST_BYTES - 8;
+        if (shareCores) {
+            return shownBytes * POSTED_AT_ONCE <= POSTED_BYTES;
+        }
+        return ranks == 2 ? shownBytes > 0 && shownBytes <= POST_ROOM : ranks >= MANY && shownBytes <= MANY_ROOM;
     }
 
     /**
@@ -150,7 +179,7 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
      * @return the offset of the even half; the odd one follows
      */
     public long packets() {
-        return posts() + (long) POSTS * POST_BYTES;
+        return posts() + ALL_POST_BYTES;
     }
 
     /**

@@ -20,7 +20,7 @@ class PostsTest {
         long bell = sleeping.bell.address();
 
         waiting.nextLaunch();
-        waiting.posts.post();
+        waiting.posts.post(new long[] {Records.header(Records.POST, 0, 0, 0, 1)}, 0);
         assertThat(rings(waiting, bell, 3)).isOne();
         waiting.nextLaunch();
         assertThat(rings(waiting, bell, 3)).isOne();

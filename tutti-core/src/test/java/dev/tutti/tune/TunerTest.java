@@ -11,6 +11,7 @@ import dev.tutti.algorithm.Algorithm;
 import dev.tutti.algorithm.Algorithms;
 import dev.tutti.algorithm.Constants;
 import dev.tutti.plan.Protocol;
+import dev.tutti.spi.RegionLayout;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -148,10 +149,13 @@ class TunerTest {
     }
 
     @Test
-    void shouldLeavePacketsWhenTwoRanksSend128Bytes() {
-        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 64, 2, false).protocol())
-                .isEqualTo(Protocol.PACKET);
-        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 128, 2, false)).hasToString("one-shot/simple");
+    void shouldPostWhatAPostHasRoomForWhenTwoRanksHaveACoreEach() {
+        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 16, 2, false)).hasToString("one-shot/packet");
+        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 32, 2, false)).hasToString("one-shot-read/simple");
+        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, RegionLayout.POST_ROOM, 2, false))
+                .hasToString("one-shot-read/simple");
+        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, RegionLayout.POST_ROOM + 4, 2, false))
+                .hasToString("one-shot/simple");
         assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 8 << 10, 2, false))
                 .hasToString("one-shot/simple");
     }

@@ -11,16 +11,19 @@ import java.lang.ref.Reference;
 
 /**
  * What somebody would write by hand for two ranks of one process, with the protocols that Tutti uses and nothing else: what ranks
- * must agree on travels before the packets and beside the counter, and is compared; but no lock, no checks of arguments, no plan, no
+ * must agree on travels before the packets, beside the counter and in front of what is posted, and is compared; but no lock, no checks of arguments, no plan, no
  * board, no deadline. The floor for {@link OverheadBench}.
  */
 final class HandWritten {
     private static final int SLOT = 64 << 10;
+    private static final int POSTS = 32 << 10;
     private static final int KERNEL = Kernels.id(DataType.FLOAT32, Fold.SUM);
 
     /** Keeps alive what the addresses point to. */
     private final MemorySegment[] memory;
 
+    private final long own;
+    private final long peer;
     private final long ownPackets;
     private final long peerPackets;
     private final long ownSlots;
@@ -34,6 +37,8 @@ final class HandWritten {
 
     private HandWritten(MemorySegment own, MemorySegment peer, boolean first) {
         this.memory = new MemorySegment[] {own, peer};
+        this.own = own.address();
+        this.peer = peer.address();
         this.ownCounter = own.address();
         this.peerCounter = peer.address();
         this.ownPackets = own.address() + 4096;
@@ -93,14 +98,34 @@ final class HandWritten {
         }
     }
 
+    /** One-shot exchange of posts, each in the memory of whoever writes it: signature and data side by side, up to 312 bytes of float32. */
+    void post(long address, int bytes) {
+        int number = ++launch;
+        long half = POSTS + ((number & 1) << 10);
+        long signed = signed(bytes);
+        Memory.copy(address, own + half + 8, bytes);
+        Memory.putLongRelease(own + half, signed);
+        long theirs = Memory.getLongAcquire(peer + half);
+        while ((int) (theirs >>> 32) != number) {
+            Thread.onSpinWait();
+            theirs = Memory.getLongAcquire(peer + half);
+        }
+        requireAgreement(theirs, signed);
+        fold(address, peer + half + 8, bytes);
+    }
+
     /** One-shot exchange through a slot and a counter, up to 32 KB of float32. */
     void slot(long address, int bytes) {
         int number = ++launch;
         long half = (number & 1) * (long) SLOT;
         Memory.copy(address, peerSlots + half, bytes);
         meet(number, bytes);
+        fold(address, ownSlots + half, bytes);
+    }
+
+    private void fold(long address, long theirs, int bytes) {
         sources[first ? 0 : 1] = address;
-        sources[first ? 1 : 0] = ownSlots + half;
+        sources[first ? 1 : 0] = theirs;
         Kernels.reduce(KERNEL, sources, 0, 2, 0, address, bytes >> 2, 0, -1);
     }
 

@@ -18,6 +18,10 @@ import java.util.Locale;
 public final class OverheadBench {
     private static final int[] SIZES = {8, 32, 64, 128, 512, 2048, 8192};
     private static final int BATCH = 4000;
+    /** Up to which Tutti sends packets, and posts. */
+    private static final int MOST_PACKET_BYTES = 16;
+
+    private static final int MOST_POSTED_BYTES = 312;
 
     private OverheadBench() {}
 
@@ -74,7 +78,18 @@ public final class OverheadBench {
 
     private static double hand(HandWritten hand, Buffer buffer, int bytes) {
         long address = buffer.segment().address();
-        return bytes <= 64 ? handPackets(hand, address, bytes) : handSlot(hand, address, bytes);
+        if (bytes <= MOST_PACKET_BYTES) {
+            return handPackets(hand, address, bytes);
+        }
+        return bytes <= MOST_POSTED_BYTES ? handPost(hand, address, bytes) : handSlot(hand, address, bytes);
+    }
+
+    private static double handPost(HandWritten hand, long address, int bytes) {
+        long start = System.nanoTime();
+        for (int i = 0; i < BATCH; i++) {
+            hand.post(address, bytes);
+        }
+        return (System.nanoTime() - start) / (double) BATCH;
     }
 
     private static double handPackets(HandWritten hand, long address, int bytes) {
