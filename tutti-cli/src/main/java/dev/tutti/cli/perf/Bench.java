@@ -5,6 +5,7 @@ import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.cli.perf.Operation.Setting;
 import dev.tutti.data.ExactData;
+import java.lang.management.ManagementFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -16,8 +17,16 @@ final class Bench implements AutoCloseable {
 
     private static final int MOST_ITERATIONS = 10_000;
 
-    /** The first row has a part of the time to settle: somebody waits for it. What is left to compile then, the second one waits for. */
+    /**
+     * The first row has a tenth of the time to settle at most, and a hundredth at least: somebody waits for it. What is left to compile then,
+     * the second one waits for.
+     */
     private static final int FIRST_SHARE = 10;
+
+    private static final int LEAST_SHARE = 100;
+
+    /** It should have settled so soon after the start of the JVM. */
+    private static final long FIRST_MILLIS = 1100;
 
     /** In place there is little left to settle: most of the code is the same. */
     private static final int IN_PLACE_SHARE = 5;
@@ -120,7 +129,7 @@ final class Bench implements AutoCloseable {
     private Row measure(Setting setting, ExactData data) {
         Operation outOfPlace = Operation.of(setting, false);
         Operation inPlace = Operation.of(setting, true);
-        long most = settled ? hooks.settlingNanos() : hooks.settlingNanos() / FIRST_SHARE;
+        long most = settled || !settles() ? hooks.settlingNanos() : firstSettlingNanos();
         settled = true;
         int iterations = iterations(Math.max(settle(outOfPlace, most), settle(inPlace, most / IN_PLACE_SHARE)));
         return new Row(
@@ -129,6 +138,20 @@ final class Bench implements AutoCloseable {
                 iterations,
                 measure(setting, data, outOfPlace, false, iterations),
                 measure(setting, data, inPlace, true, iterations));
+    }
+
+    /** What is left for the first row; the same for all ranks, whenever their JVMs have started. */
+    private long firstSettlingNanos() {
+        long age = System.currentTimeMillis()
+                - ManagementFactory.getRuntimeMXBean().getStartTime();
+        long[] nanos = {
+            Math.clamp(
+                    (FIRST_MILLIS - age) * 1_000_000,
+                    hooks.settlingNanos() / LEAST_SHARE,
+                    hooks.settlingNanos() / FIRST_SHARE)
+        };
+        everybody.allReduce(nanos, ReduceOp.MIN);
+        return nanos[0];
     }
 
     /** Runs an operation unseen until its time is steady; returns nanoseconds, or 0. */

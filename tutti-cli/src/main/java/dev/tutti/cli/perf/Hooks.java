@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
  * What tests replace.
  *
  * @param nanoClock the clock that iterations are timed by
- * @param settlingNanos how long a row may run unseen until its time is steady, and the first one a tenth of that; 0: not at all
+ * @param settlingNanos how long a row may run unseen until its time is steady, and the first one a tenth of that at most; 0: not at all
  * @param tamper is given each output between the call and its check
  */
 record Hooks(LongSupplier nanoClock, long settlingNanos, Tamper tamper) {
