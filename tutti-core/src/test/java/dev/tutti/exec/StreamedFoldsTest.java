@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class StreamedFoldsTest {
     private static final int ROOM = 300 << 10;
     private static final byte POISON = 0x6B;
-    private static final int RUNS = 30;
+    private static final int RUNS = 12;
 
     private final Endpoint endpoint = new Ranks(1, 1 << 16, 1 << 16, 0, call -> {
                 throw new IllegalStateException("no call is made");

@@ -101,7 +101,7 @@ class OverProcessesTest {
 
     /** Sequences with different settings. */
     public static final class SequenceProgram implements ProcessWorld.Program {
-        private static final int SEQUENCES = 4;
+        private static final int SEQUENCES = 2;
 
         @Override
         public String run(int ranksHere, String[] arguments) {

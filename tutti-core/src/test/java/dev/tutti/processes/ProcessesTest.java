@@ -158,7 +158,7 @@ class ProcessesTest extends WithChildren {
                 4,
                 "TUTTI_RENDEZVOUS=127.0.0.1:" + port,
                 "TUTTI_SECRET=" + "0123456789abcdef".repeat(4),
-                "TUTTI_JOIN_TIMEOUT=20s");
+                "TUTTI_JOIN_TIMEOUT=10s");
         List<Process> processes = new ArrayList<>();
         for (int rank = 0; rank < 3; rank++) {
             processes.add(children.start(Children.command(Hello.class), ranks.apply(rank)));
