@@ -43,6 +43,10 @@ final class Faults {
                     .map(i -> all.get((int) ((day * SHORT + i) % all.size())))
                     .toList();
         }
+        // Whichever are chosen, none may be out of date.
+        for (Fault fault : all) {
+            replaced(Files.readAllLines(Path.of("tutti-core").resolve(fault.file)), fault);
+        }
         Path temporary = Files.createTempDirectory("tutti-faults");
         try {
             boolean caught = new Faults(temporary.resolve("clone")).run(chosen);

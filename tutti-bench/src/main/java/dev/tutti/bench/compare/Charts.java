@@ -1,7 +1,6 @@
 package dev.tutti.bench.compare;
 
 import dev.tutti.Collective;
-import dev.tutti.DataType;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.awt.Font;
@@ -41,7 +40,6 @@ final class Charts {
         for (Collective collective : Row.COLLECTIVES) {
             List<Row> rows = results.rows.keySet().stream()
                     .filter(row -> row.collective() == collective && row.rewriting() && row.bytes() > 0)
-                    .filter(row -> row.type() == DataType.FLOAT32)
                     .toList();
             if (rows.size() > 1) {
                 draw(results, rows, directory.resolve(Row.name(collective) + "-" + results.ranks + ".png"));

@@ -1,7 +1,6 @@
 package dev.tutti.bench.compare;
 
 import dev.tutti.Collective;
-import dev.tutti.DataType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Compare {
     private static final int SECONDS = 60;
+    /** What everybody races with. */
+    private static final String WIDE = "float32";
+
     /** A native library so much slower than the best is not run again at that row: it cannot be the best. */
     private static final double HOPELESS = 5;
     /** The cores have moved if a cache line takes so many times as long, or as short, after a round as before it. */
@@ -29,8 +30,8 @@ public final class Compare {
     private final CompareOptions options;
     private final Calibration calibration = new Calibration();
 
-    /** Something that takes turns: a contestant with one kind of memory. */
-    private record Entry(String name, Contestant contestant, String memory) {}
+    /** Something that takes turns: a contestant with one kind of memory, and of floats. */
+    private record Entry(String name, Contestant contestant, String memory, String type) {}
 
     private Compare(CompareOptions options) {
         this.options = options;
@@ -104,14 +105,19 @@ public final class Compare {
             }
             List<String> natives = List.copyOf(contestants.keySet());
             List<Entry> entries = new ArrayList<>();
-            contestants.forEach((name, contestant) -> entries.add(new Entry(name, contestant, "native")));
+            contestants.forEach((name, contestant) -> entries.add(new Entry(name, contestant, "native", WIDE)));
             Contestant tutti = add(contestants, "tutti", ranks);
             startTutti(tutti, ranks);
+            List<String> narrow = new ArrayList<>();
             for (String memory : options.memories) {
-                entries.add(new Entry("tutti-" + memory, tutti, memory));
+                entries.add(new Entry("tutti-" + memory, tutti, memory, WIDE));
                 ours.add("tutti-" + memory);
+                for (String type : memory.equals("array") ? List.<String>of() : options.types) {
+                    entries.add(new Entry("tutti-" + memory + " " + type, tutti, memory, type));
+                    narrow.add("tutti-" + memory + " " + type);
+                }
             }
-            Results results = new Results(ranks, natives, ours);
+            Results results = new Results(ranks, natives, ours, narrow);
             rehearse(entries);
             takeTurns(results, entries);
             contestants.values().stream()
@@ -154,7 +160,7 @@ public final class Compare {
         }
         // More ranks than cores compile at the same time.
         int crowd = Math.max(1, ranks / Runtime.getRuntime().availableProcessors());
-        List<String> types = new ArrayList<>(List.of("float32"));
+        List<String> types = new ArrayList<>(List.of(WIDE));
         types.addAll(options.types);
         tutti.measure(
                 "warm " + 4 * crowd + " " + String.join(",", types) + " " + String.join(",", options.memories),
@@ -176,7 +182,7 @@ public final class Compare {
 
     /** 16-bit floats are a matter between Tutti and itself. */
     private static boolean canRun(Row row, Entry entry) {
-        return row.type() == DataType.FLOAT32 || (entry.name.startsWith("tutti") && !entry.memory.equals("array"));
+        return entry.type.equals(WIDE) || (row.isReducing() && row.rewriting());
     }
 
     private void takeTurns(Results results, List<Entry> entries) throws IOException, InterruptedException {
@@ -226,7 +232,7 @@ public final class Compare {
 
     private static String command(Row row, Entry entry, int batches, int batchMicros) {
         return "run " + Row.name(row.collective()) + " " + row.bytes() + " " + (row.rewriting() ? 1 : 0) + " "
-                + row.type() + " " + entry.memory + " " + batches + " " + batchMicros;
+                + entry.type + " " + entry.memory + " " + batches + " " + batchMicros;
     }
 
     /** Operations of many milliseconds need no batches to be seen. */
@@ -238,19 +244,12 @@ public final class Compare {
         List<Row> rows = new ArrayList<>();
         for (Collective collective : options.collectives) {
             if (collective == Collective.BARRIER) {
-                rows.add(new Row(collective, 0, true, DataType.FLOAT32));
+                rows.add(new Row(collective, 0, true));
                 continue;
             }
             for (String variant : options.variants) {
                 for (long bytes : options.sizes) {
-                    rows.add(new Row(collective, bytes, variant.equals("rewritten"), DataType.FLOAT32));
-                }
-            }
-            if (collective == Collective.ALL_REDUCE || collective == Collective.REDUCE_SCATTER) {
-                for (String type : options.types) {
-                    for (long bytes : options.sizes) {
-                        rows.add(new Row(collective, bytes, true, DataType.valueOf(type.toUpperCase(Locale.ROOT))));
-                    }
+                    rows.add(new Row(collective, bytes, variant.equals("rewritten")));
                 }
             }
         }

@@ -15,7 +15,7 @@ final class CompareOptions {
               --collectives a,b        allReduce allGather reduceScatter broadcast allToAll barrier (all)
               --sizes 8,32,...,64M     bytes as nccl-tests counts them (8 to 32M by factors of 4, and 64M)
               --memory a,b             native registered array (all)
-              --types a,b              float16 bfloat16: rows of Tutti's own beside its float32 (none)
+              --types a,b              float16 bfloat16: Tutti's own all-reduce and reduce-scatter beside its float32 (none)
               --variants a,b           rewritten unchanged: inputs written anew before each operation or not (both)
               --rounds N               how often every contestant takes its turn (5)
               --batches N              batches of a turn (5)

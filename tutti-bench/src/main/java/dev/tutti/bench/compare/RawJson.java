@@ -14,8 +14,9 @@ final class RawJson {
     private RawJson() {}
 
     static void write(Results results, Path file) throws IOException {
-        List<String> names =
-                Stream.concat(results.natives.stream(), results.ours.stream()).toList();
+        List<String> names = Stream.of(results.natives, results.ours, results.narrow)
+                .flatMap(List::stream)
+                .toList();
         String rows = results.rows.entrySet().stream()
                 .map(entry -> row(entry.getKey(), entry.getValue(), names))
                 .collect(Collectors.joining(",\n    "));
@@ -29,8 +30,8 @@ final class RawJson {
     }
 
     private static String row(Row row, Results.Entries entries, List<String> names) {
-        return "{\"collective\": \"" + Row.name(row.collective()) + "\", \"bytes\": " + row.bytes() + ", \"type\": \""
-                + row.type() + "\", \"rewritten\": " + row.rewriting() + ", \"lineNanos\": "
+        return "{\"collective\": \"" + Row.name(row.collective()) + "\", \"bytes\": " + row.bytes()
+                + ", \"rewritten\": " + row.rewriting() + ", \"lineNanos\": "
                 + numbers(entries.rounds.stream().map(Results.Round::lineNanos).toList()) + ", \"moved\": "
                 + entries.moved
                 + names.stream()

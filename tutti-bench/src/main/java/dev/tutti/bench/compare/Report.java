@@ -1,7 +1,6 @@
 package dev.tutti.bench.compare;
 
 import dev.tutti.Collective;
-import dev.tutti.DataType;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.Locale;
@@ -20,7 +19,7 @@ final class Report {
     void print() {
         for (Collective collective : Row.COLLECTIVES) {
             for (boolean rewriting : new boolean[] {true, false}) {
-                List<Row> rows = rows(collective, rewriting, DataType.FLOAT32);
+                List<Row> rows = rows(collective, rewriting);
                 if (!rows.isEmpty()) {
                     table(collective, rewriting, rows);
                 }
@@ -30,9 +29,9 @@ final class Report {
         smallFloats();
     }
 
-    private List<Row> rows(Collective collective, boolean rewriting, DataType type) {
+    private List<Row> rows(Collective collective, boolean rewriting) {
         return results.rows.keySet().stream()
-                .filter(row -> row.collective() == collective && row.rewriting() == rewriting && row.type() == type)
+                .filter(row -> row.collective() == collective && row.rewriting() == rewriting)
                 .toList();
     }
 
@@ -75,7 +74,7 @@ final class Report {
         out.println(head);
         out.println(head.toString().replaceAll("[^|]+", "---"));
         for (Collective collective : Row.COLLECTIVES) {
-            List<Row> rows = rows(collective, true, DataType.FLOAT32);
+            List<Row> rows = rows(collective, true);
             if (!rows.isEmpty()) {
                 StringBuilder line = new StringBuilder("| " + Row.name(collective) + " |");
                 results.ours.forEach(
@@ -121,41 +120,31 @@ final class Report {
         return count == 0 ? "" : format("%.2f (%.2f at %s)", Math.exp(logs / count), least, where);
     }
 
-    /** 16-bit floats beside float32 of as many bytes; native libraries have none worth comparing with. */
+    /** 16-bit floats beside float32 of as many bytes, round by round; native libraries have none worth comparing with. */
     private void smallFloats() {
-        List<Row> rows = results.rows.keySet().stream()
-                .filter(row -> row.type() != DataType.FLOAT32)
-                .toList();
-        if (rows.isEmpty()) {
+        if (results.narrow.isEmpty()) {
             return;
         }
         out.println();
-        out.println(
-                "### 16-bit floats, " + results.ranks + " ranks: time relative to Tutti's float32 of as many bytes");
+        out.println("### 16-bit floats, " + results.ranks
+                + " ranks: us, and in brackets the time relative to Tutti's float32 of as many bytes");
         out.println();
-        StringBuilder head = new StringBuilder("| collective | type | bytes |");
-        List<String> ours = results.ours.stream()
-                .filter(name -> !name.equals("tutti-array"))
-                .toList();
-        ours.forEach(name -> head.append(' ').append(name).append(" |"));
+        StringBuilder head = new StringBuilder("| collective | bytes |");
+        results.narrow.forEach(name -> head.append(' ').append(name).append(" |"));
         out.println(head);
         out.println(head.toString().replaceAll("[^|]+", "---"));
-        for (Row row : rows) {
-            Row wide = new Row(row.collective(), row.bytes(), row.rewriting(), DataType.FLOAT32);
-            StringBuilder line = new StringBuilder(
-                    "| " + Row.name(row.collective()) + " | " + row.type() + " | " + row.size() + " |");
-            for (String name : ours) {
-                OptionalDouble narrow = results.of(row).micros(name);
-                OptionalDouble other =
-                        results.rows.containsKey(wide) ? results.of(wide).micros(name) : OptionalDouble.empty();
-                line.append(' ').append(micros(narrow));
-                if (narrow.isPresent() && other.isPresent()) {
-                    line.append(format(" (%.2f)", narrow.getAsDouble() / other.getAsDouble()));
+        results.rows.forEach((row, entries) -> {
+            if (row.isReducing() && row.rewriting()) {
+                StringBuilder line = new StringBuilder("| " + Row.name(row.collective()) + " | " + row.size() + " |");
+                for (String name : results.narrow) {
+                    line.append(' ').append(micros(entries.micros(name)));
+                    entries.ratio(name.substring(0, name.indexOf(' ')), name)
+                            .ifPresent(ratio -> line.append(format(" (%.2f)", ratio)));
+                    line.append(" |");
                 }
-                line.append(" |");
+                out.println(line);
             }
-            out.println(line);
-        }
+        });
     }
 
     private static String micros(OptionalDouble value) {

@@ -53,12 +53,16 @@ final class Results {
     final int ranks;
     final List<String> natives;
     final List<String> ours;
+    /** Ours with 16-bit floats: after the name of the entry with float32 a space, and the type. */
+    final List<String> narrow;
+
     final Map<Row, Entries> rows = new LinkedHashMap<>();
 
-    Results(int ranks, List<String> natives, List<String> ours) {
+    Results(int ranks, List<String> natives, List<String> ours, List<String> narrow) {
         this.ranks = ranks;
         this.natives = natives;
         this.ours = ours;
+        this.narrow = narrow;
     }
 
     Entries of(Row row) {

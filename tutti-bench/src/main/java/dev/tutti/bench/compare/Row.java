@@ -1,7 +1,6 @@
 package dev.tutti.bench.compare;
 
 import dev.tutti.Collective;
-import dev.tutti.DataType;
 import java.util.List;
 
 /**
@@ -10,9 +9,8 @@ import java.util.List;
  * @param collective what
  * @param bytes the longer of a rank's two buffers, as nccl-tests counts; 0 for a barrier
  * @param rewriting whether each operation finds fresh inputs
- * @param type the elements
  */
-record Row(Collective collective, long bytes, boolean rewriting, DataType type) {
+record Row(Collective collective, long bytes, boolean rewriting) {
     /** The collectives of the race, in the order of the tables. */
     static final List<Collective> COLLECTIVES = List.of(
             Collective.ALL_REDUCE,
@@ -37,6 +35,11 @@ record Row(Collective collective, long bytes, boolean rewriting, DataType type) 
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("no collective '" + name + "' in the race; there are "
                         + COLLECTIVES.stream().map(Row::name).toList()));
+    }
+
+    /** Whether elements are folded, so that their type matters. */
+    boolean isReducing() {
+        return collective == Collective.ALL_REDUCE || collective == Collective.REDUCE_SCATTER;
     }
 
     /** The size as people write it: 8, 2K, 64M. */
