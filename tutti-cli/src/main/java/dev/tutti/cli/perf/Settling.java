@@ -15,8 +15,8 @@ import java.util.Deque;
  */
 final class Settling {
     private static final long BATCH_NANOS = 5_000_000;
-    /** So many batches are compared with so many before them. */
-    private static final int WINDOW = 4;
+    /** So many batches are compared with so many before them: compilations are counted when they end, and some take long. */
+    private static final int WINDOW = 20;
 
     /** The best of a window may be so much better than that of the one before. */
     private static final double GAIN = 0.95;
