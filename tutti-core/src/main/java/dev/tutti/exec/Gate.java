@@ -162,6 +162,22 @@ public final class Gate {
         return isHeldNow();
     }
 
+    /**
+     * Whether an operation is inside that may wait for others. Whoever helped a queued one may still be on the way out when that has
+     * ended, and is waited for. Whoever enters later sees what the caller wrote before.
+     */
+    boolean isUsed() {
+        fence();
+        long me = Thread.currentThread().threadId();
+        while (isHeldNow()) {
+            if (inputOwner != UNKNOWN || isInside(me)) {
+                return true;
+            }
+            LockSupport.parkNanos(this, 20_000);
+        }
+        return false;
+    }
+
     /** Whether the calling thread, whose id it is, is inside. */
     private boolean isInside(long me) {
         return owner == me || (inside != 0 && favourite == me);

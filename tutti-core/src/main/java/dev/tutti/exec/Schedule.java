@@ -51,6 +51,7 @@ public final class Schedule implements Progress.Moving {
     private final Execution execution;
     private final Endpoint endpoint;
     private final Object queueLock = new Object();
+    private final Object closing = new Object();
     private @Nullable Queued head;
     private @Nullable Queued tail;
     private volatile int queued;
@@ -370,16 +371,23 @@ public final class Schedule implements Progress.Moving {
     public void close() {
         // Under the lock, so that whoever closes at the same time does not let go of the memory before this has been
         // written.
+        synchronized (closing) {
+            if (!closed) {
+                // In this order: whoever enters the gate and does not see this is seen inside it.
+                boolean waiting = refuseCalls();
+                if (waiting || gate.isUsed()) {
+                    abort("closed during an operation", false);
+                }
+                endpoint.board.publishClosed();
+            }
+        }
+    }
+
+    /** Lets nothing more into the queue; returns whether anything is in it. */
+    private boolean refuseCalls() {
         synchronized (queueLock) {
-            if (closed) {
-                return;
-            }
-            // In this order: whoever enters the gate and does not see this is seen inside it.
             closed = true;
-            if (queued != 0 || gate.isHeld()) {
-                abort("closed during an operation", false);
-            }
-            endpoint.board.publishClosed();
+            return queued != 0;
         }
     }
 
@@ -389,12 +397,14 @@ public final class Schedule implements Progress.Moving {
      * reach the communicator any more.
      */
     public void retire() {
-        synchronized (queueLock) {
-            if (closed && queued == 0 && !gate.isHeld()) {
-                if (!endpoint.board.isAborted()) {
-                    execution.close();
+        synchronized (closing) {
+            synchronized (queueLock) {
+                if (closed && queued == 0 && !gate.isHeld()) {
+                    if (!endpoint.board.isAborted()) {
+                        execution.close();
+                    }
+                    endpoint.retire();
                 }
-                endpoint.retire();
             }
         }
     }

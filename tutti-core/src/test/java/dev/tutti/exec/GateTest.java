@@ -53,6 +53,48 @@ class GateTest {
         assertThat(own.isHeld()).isFalse();
     }
 
+    /** Whoever helps a queued operation says nothing of memory, and leaves without waiting for anybody. */
+    @Test
+    void shouldNotCallItUsedWhenAHelperIsOnItsWayOut() throws Exception {
+        for (int i = 0; i < GATES; i++) {
+            Gate own = new Gate();
+            CyclicBarrier inside = new CyclicBarrier(2);
+            int passes = i % 97;
+            Thread helper = Thread.ofPlatform().start(() -> {
+                own.enter();
+                meet(inside);
+                for (int wait = 0; wait < passes; wait++) {
+                    Thread.onSpinWait();
+                }
+                own.exit();
+            });
+            meet(inside);
+            assertThat(own.isUsed()).isFalse();
+            helper.join();
+        }
+    }
+
+    @Test
+    void shouldCallItUsedWhenAnOperationHasSaidWhatItUses() throws Exception {
+        Gate own = new Gate();
+        CyclicBarrier meeting = new CyclicBarrier(2);
+        Thread other = Thread.ofPlatform().start(() -> {
+            own.enter();
+            own.uses(0, 0);
+            meet(meeting);
+            meet(meeting);
+            own.exit();
+        });
+        meet(meeting);
+        assertThat(own.isUsed()).isTrue();
+        meet(meeting);
+        other.join();
+        assertThat(own.isUsed()).isFalse();
+        own.enter();
+        assertThat(own.isUsed()).as("by the thread that asks").isTrue();
+        own.exit();
+    }
+
     private static void pass(Gate through, int times) {
         for (int i = 0; i < times; i++) {
             through.enter();

@@ -178,13 +178,19 @@ class StatesTest {
         outcomes.rank(1).isNull();
     }
 
-    @Test
-    void shouldLetAFasterRankCloseWhenAllAreInTheLastOperation() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldLetAFasterRankCloseWhenAllAreInTheLastOperation(boolean started) {
         for (int i = 0; i < 50; i++) {
             TestWorld.of(4).run(comm -> {
-                int[] values = {comm.rank()};
-                comm.broadcast(values, 0);
-                comm.allReduce(values, ReduceOp.SUM);
+                Buffer values = Buffer.of(new int[] {comm.rank()});
+                if (started) {
+                    comm.broadcastAsync(values, 0).await();
+                    comm.allReduceAsync(values, ReduceOp.SUM).await();
+                } else {
+                    comm.broadcast(values, 0);
+                    comm.allReduce(values, ReduceOp.SUM);
+                }
                 comm.close();
             });
         }
