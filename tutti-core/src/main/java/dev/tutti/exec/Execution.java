@@ -4,7 +4,6 @@ import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import dev.tutti.memory.Operand;
 import dev.tutti.plan.Plan;
-import dev.tutti.plan.Reach;
 import dev.tutti.spi.Allocation;
 import java.util.Objects;
 import java.util.function.Function;
@@ -384,9 +383,7 @@ public final class Execution {
         }
         if (shape != configured || shape.dependsOnCall) {
             configured = shape;
-            boolean streams = call.isInPlace() ? shape.streamsInPlace : shape.streamsOutputs;
-            endpoint.stores.streamOutputs(streams, shape.plan.reach() != Reach.OWN);
-            endpoint.stores.streamResults(shape.streamsResults);
+            endpoint.stores.stream(shape.streamed(call));
             endpoint.pairs = call.isPairwise() ? call.pairCounts() : null;
             endpoint.elementShift = shape.elementShift;
             ReduceOp op = call.op();

@@ -25,15 +25,6 @@ final class Shape {
     /** Launches that have gone round so many berths find lines that have left the peers' caches. */
     private static final int BERTHS = 4;
 
-    /**
-     * Inputs and outputs of all ranks that together take more than this are not in any cache when they are used next, where slots take some of
-     * it, or half of the outputs stay in it.
-     */
-    private static final long CACHED_BYTES = 28 << 20;
-
-    /** The same where all outputs go past the caches. */
-    private static final long COPIED_BYTES = 48 << 20;
-
     private static final int LAST = 1;
     private static final int INPUT_STAGED = 2;
     private static final int OUTPUT_STAGED = 4;
@@ -64,14 +55,10 @@ final class Shape {
     /** Whether calls of this shape differ in what they need: the scalar of preMulSum, counts that only pairs know, memory that they use twice. */
     final boolean dependsOnCall;
 
-    /** Whether the ranks' memory is larger than their caches, and copies are most of the work. */
-    final boolean streamsOutputs;
+    /** What goes past the caches in calls whose input and output are apart. */
+    private final Streamed apart;
 
-    /** The same for calls in place, which have half of that memory. */
-    final boolean streamsInPlace;
-
-    /** Whether it is that much larger that results of folds should not be in any cache, where they do not replace inputs. */
-    final boolean streamsResults;
+    private final Streamed inPlace;
 
     /** As of which choice of plans this is. */
     int generation;
@@ -114,30 +101,16 @@ final class Shape {
                     case SCAN, EXSCAN -> endpoint.rank > 0 && endpoint.rank < endpoint.size - 1;
                     default -> false;
                 };
-        this.streamsOutputs = streams(endpoint.size, false);
-        this.streamsInPlace = streams(endpoint.size, true);
-        this.streamsResults = op != null
-                && plan.reach() != Reach.OWN
-                && longestBytes > COPIED_BYTES / Math.max(1, touchedBlocks(endpoint.size, false));
-        this.dependsOnCall = call.isPairwise()
-                || streamsInPlace != streamsOutputs
-                || (op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM);
+        this.apart = Streamed.of(plan, collective, op != null, false, longestBytes, endpoint.size);
+        this.inPlace = Streamed.of(plan, collective, op != null, true, longestBytes, endpoint.size);
+        this.dependsOnCall =
+                call.isPairwise() || !inPlace.equals(apart) || (op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM);
         this.elementShift = Integer.numberOfTrailingZeros(type.bytes());
     }
 
-    /** Whether outputs go past the caches; those of reductions through slots never do. */
-    private boolean streams(int ranks, boolean inPlace) {
-        boolean throughSlots = plan.reach() == Reach.OWN;
-        long cached = throughSlots || op != null ? CACHED_BYTES : COPIED_BYTES;
-        return longestBytes > cached / Math.max(1, touchedBlocks(ranks, inPlace)) && !(throughSlots && op != null);
-    }
-
-    /** Blocks of all inputs and outputs on all ranks. Where there is a root, the others have one block each. */
-    private long touchedBlocks(int ranks, boolean inPlace) {
-        long input = collective.inputBlocks(ranks);
-        long output = collective.outputBlocks(ranks);
-        long both = inPlace ? Math.max(input, output) : input + output;
-        return collective.isRooted() ? ranks - 1 + both : ranks * both;
+    /** What of a call goes past the caches. */
+    Streamed streamed(Call call) {
+        return call.isInPlace() ? inPlace : apart;
     }
 
     /** The exchange of two ranks that a program of this shape is, or null. */

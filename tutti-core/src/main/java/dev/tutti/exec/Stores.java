@@ -10,7 +10,7 @@ import dev.tutti.memory.Memory;
  * between the two, and going through memory is several times faster. Which of the two holds depends on the cores that ranks are on, and
  * changes while they run; so every {@link #TRIAL_BYTES} both ways are tried on some pieces and timed, and the better one is kept.
  *
- * <p><b>Outputs</b> of calls whose memory is more than the caches hold would be fetched from memory only to be overwritten.
+ * <p><b>Outputs</b> go past the caches where the call's memory is more than those hold ({@link Streamed}).
  */
 final class Stores {
     /** Less is not worth a choice. */
@@ -31,9 +31,7 @@ final class Stores {
     private static final long READER_NANOS = 1_000;
 
     private final Endpoint endpoint;
-    private boolean streamsOutputs;
-    private boolean streamsPeers;
-    private boolean streamsResults;
+    private Streamed streamed = Streamed.NOTHING;
     private boolean streamsSlots;
     private long bytesToTrial;
     private int trials;
@@ -44,19 +42,13 @@ final class Stores {
         this.endpoint = endpoint;
     }
 
-    /** Says whether the memory of the call that follows is larger than the caches, and whether peers' outputs are written where they lie. */
-    void streamOutputs(boolean stream, boolean reachesPeers) {
-        streamsOutputs = stream;
-        streamsPeers = stream && reachesPeers;
-    }
-
-    /** Says whether folds store their results past the caches wherever they go, which ordinary stores do not. */
-    void streamResults(boolean stream) {
-        streamsResults = stream;
+    /** Says what of the call that follows goes past the caches. */
+    void stream(Streamed what) {
+        streamed = what;
     }
 
     boolean streamsResults() {
-        return streamsResults;
+        return streamed.results();
     }
 
     /**
@@ -64,12 +56,12 @@ final class Stores {
      * is dearer than to find a longer piece in the next cache; unless it is a copy, whose source was there before.
      */
     boolean likesShortPieces(boolean folds) {
-        return !streamsOutputs && !(folds && streamsSlots);
+        return !streamed.outputs() && !(folds && streamsSlots);
     }
 
     /** Copies to this rank's output. */
     void toOutput(long source, long destination, long bytes) {
-        copy(source, destination, bytes, streamsOutputs);
+        copy(source, destination, bytes, streamed.outputs());
     }
 
     /** Copies, from an address or a {@link Places place}, to where a peer reads: a slot, or its output. */
@@ -79,7 +71,7 @@ final class Stores {
         } else if ((bytesToTrial -= bytes) < 0) {
             tryOut(source, destination, bytes);
         } else {
-            copy(source, destination, bytes, streamsSlots || streamsPeers);
+            copy(source, destination, bytes, streamsSlots || streamed.peers());
         }
     }
 

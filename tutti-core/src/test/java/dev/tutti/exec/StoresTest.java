@@ -24,7 +24,7 @@ class StoresTest {
         Random random = new Random(seed);
         Endpoint endpoint = endpoint();
         Stores stores = endpoint.stores;
-        stores.streamOutputs(true, false);
+        stores.stream(new Streamed(true, false, false));
         endpoint.input = new Operand();
         endpoint.output = new Operand();
         try (Arena arena = Arena.ofConfined()) {
@@ -91,7 +91,7 @@ class StoresTest {
                 int destination = random.nextInt(64);
                 int bytes = random.nextInt(MOST);
                 Memory.fill(to.address(), to.byteSize(), (byte) 0);
-                stores.streamOutputs(random.nextBoolean(), random.nextBoolean());
+                stores.stream(new Streamed(random.nextBoolean(), random.nextBoolean(), false));
                 long start = (random.nextBoolean() ? from.address() : Places.INPUT) + source;
                 if (random.nextInt(8) == 0) {
                     stores.toOutput(start, to.address() + destination, bytes);

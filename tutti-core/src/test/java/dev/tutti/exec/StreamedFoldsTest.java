@@ -120,7 +120,7 @@ class StreamedFoldsTest {
         for (int i = sources; i < memory.length; i++) {
             memory[i].fill(POISON);
         }
-        endpoint.stores.streamResults(stream);
+        endpoint.stores.stream(new Streamed(false, false, stream));
         Transfers.run(code, 0, from, to, endpoint);
         return Arrays.stream(memory, sources, memory.length)
                 .map(each -> MemorySegment.ofArray(each.toArray(ValueLayout.JAVA_BYTE)))

@@ -1,0 +1,50 @@
+package dev.tutti.exec;
+
+import dev.tutti.Collective;
+import dev.tutti.plan.Plan;
+import dev.tutti.plan.Reach;
+
+/**
+ * What of a call goes past the caches: what would be fetched into them only to be overwritten, and would have left them before it is used.
+ * None of it changes a bit.
+ *
+ * @param outputs copies to this rank's output
+ * @param peers copies to outputs of peers, where they lie
+ * @param results what folds store, wherever it goes, unless it replaces one of the sources
+ */
+record Streamed(boolean outputs, boolean peers, boolean results) {
+    static final Streamed NOTHING = new Streamed(false, false, false);
+
+    /** Inputs and outputs of all ranks that together take more than this leave the caches, where slots take some of those, or half of the outputs stay. */
+    private static final long CACHED_BYTES = 28 << 20;
+
+    /** The same where all outputs go past the caches. */
+    private static final long COPIED_BYTES = 48 << 20;
+
+    /**
+     * For calls of a plan.
+     *
+     * @param folds whether they reduce
+     * @param blockBytes what the longest block has
+     */
+    static Streamed of(Plan plan, Collective collective, boolean folds, boolean inPlace, long blockBytes, int ranks) {
+        boolean throughSlots = plan.reach() == Reach.OWN;
+        long blocks = touchedBlocks(collective, inPlace, ranks);
+        boolean fillsCaches = blockBytes > CACHED_BYTES / blocks;
+        boolean leavesNothing = blockBytes > COPIED_BYTES / blocks;
+        if (throughSlots) {
+            // What is folded from slots has just been fetched into the nearest cache.
+            return new Streamed(fillsCaches && !folds, false, false);
+        }
+        boolean outputs = folds ? fillsCaches : leavesNothing;
+        return new Streamed(outputs, outputs, folds && leavesNothing && !inPlace);
+    }
+
+    /** Blocks of all inputs and outputs on all ranks. Where there is a root, the others have one block each. */
+    private static long touchedBlocks(Collective collective, boolean inPlace, int ranks) {
+        long input = collective.inputBlocks(ranks);
+        long output = collective.outputBlocks(ranks);
+        long both = inPlace ? Math.max(input, output) : input + output;
+        return Math.max(1, collective.isRooted() ? ranks - 1 + both : ranks * both);
+    }
+}
