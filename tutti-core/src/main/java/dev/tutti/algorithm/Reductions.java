@@ -17,174 +17,324 @@ final class Reductions {
     private Reductions() {}
 
     static void allReduce(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotAllReduce, (n, b, c) -> {
-            double work = c.work(4, 4.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
-            return c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
-        });
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotAllReduce, (n, b, c) -> {
-            double work = c.packetWork(2, 2.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
-            return c.packetSteps(n, 1) + c.shared(n, work);
-        });
-        family.reading("one-shot-read", AllPairsRead::oneShotAllReduce, (n, b, c) -> {
-            double work = c.work(4, c.metLines(n, b), b, (n + 1.0) * b);
-            return c.met(n, b, c.rounds(b, 1)) + c.shared(n, work);
-        });
-        family.inOrder("two-shot", SIMPLE, AllPairs::twoShotAllReduce, (n, b, c) -> {
-            double work = c.work(2 * n + 3, 8.0 * (n - 1), 3.0 * (n - 1) / n * b, (n + 1.0) / n * b);
-            return c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work);
-        });
-        family.inOrder("two-shot", PACKET, AllPairsPackets::twoShotAllReduce, (n, b, c) -> {
-            double work = c.packetWork(2 * n, 4.0 * (n - 1), 2.0 * (n - 1) / n * b, (n + 1.0) / n * b);
-            return c.packetSteps(n, 2) + c.shared(n, work);
-        });
-        family.reading("two-shot-read", AllPairsRead::twoShotAllReduce, (n, b, c) -> {
-            double work = c.work(2 * n + 3, 6.0 * (n - 1) + 2, (2.0 * n - 1) / n * b, (n + 1.0) / n * b);
-            return c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work);
-        });
-        family.anyOrder("ring", Ring::allReduce, (n, b, c) -> {
-            double work = c.work(6.0 * (n - 1) + 1, 8.0 * (n - 1), (2.0 * n - 1) / n * b, 3.0 * (n - 1) / n * b);
-            return c.steps(n, 2.0 * (n - 1), c.rounds(b, n)) + c.shared(n, work);
-        });
-        family.anyOrder("tree", BinomialTree::allReduce, (n, b, c) -> {
-            double root = c.work(3, 4.0 * log2(n), 1.0 * log2(n) * b, (log2(n) + 2.0) * b);
-            double other = c.work(6, 8, 2.0 * b, 2.0 * b);
-            return c.steps(n, 2.0 * log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
-        });
-        family.anyOrder("halving-doubling", HalvingDoubling::allReduce, (n, b, c) -> {
-            double work = c.work(2.0 * n + 4 * log2(n), 4.0 * (n - 1) + 4 * log2(n), 2.5 * b, 2.0 * b);
-            return c.steps(n, 2.0 * log2(n), c.rounds(b, n)) + c.shared(n, work);
-        });
-        family.anyOrder("double-tree", DoubleTree::allReduce, (n, b, c) -> {
-            double work = c.work(12, 12, 2.0 * b, 2.0 * b);
-            return c.steps(n, 2.0 * log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
-        });
-        family.add(hierarchical(0));
-        family.direct("direct", Direct::allReduce, (n, b, c) -> {
-            double work = c.work(5, 6.0 * (n - 1), (n - 1.0) / n * b, (n + 1.0) / n * b);
-            return c.steps(n, 2, 1) + c.shared(n, work);
-        });
+        family.inOrder("one-shot", SIMPLE, AllReduce.ONE_SHOT);
+        family.inOrder("one-shot", PACKET, AllReduce.ONE_SHOT_PACKETS);
+        family.reading("one-shot-read", AllReduce.ONE_SHOT_READ);
+        family.inOrder("two-shot", SIMPLE, AllReduce.TWO_SHOT);
+        family.inOrder("two-shot", PACKET, AllReduce.TWO_SHOT_PACKETS);
+        family.reading("two-shot-read", AllReduce.TWO_SHOT_READ);
+        family.anyOrder("ring", AllReduce.RING);
+        family.anyOrder("tree", AllReduce.TREE);
+        family.anyOrder("halving-doubling", AllReduce.HALVING_DOUBLING);
+        family.anyOrder("double-tree", AllReduce.DOUBLE_TREE);
+        family.anyOrder("hierarchical", AllReduce.HIERARCHICAL);
+        family.direct("direct", AllReduce.DIRECT);
     }
 
     /** See {@link Algorithms#hierarchical}. */
     static Algorithm hierarchical(int ranksPerNode) {
         Consumer<RankBuilder> author =
-                ranksPerNode == 0 ? Hierarchical::allReduce : me -> Hierarchical.allReduce(me, ranksPerNode);
-        return new Algorithm(
-                "hierarchical", Collective.ALL_REDUCE, SIMPLE, false, true, false, false, author, (n, b, c) -> {
-                    int inside = ranksPerNode == 0 ? Hierarchical.nodeSize(n) : ranksPerNode;
-                    int nodes = n / inside;
-                    double work = c.work(6.0 * inside + 12, 8.0 * inside + 12, 3.0 * b, 2.0 * b);
-                    double between = c.work(12, 12, 2.0 * b / inside, 2.0 * b / inside);
-                    double rounds = c.rounds(b, 2.0 * inside);
-                    return c.steps(n, 2 + 2.0 * log2(nodes), rounds)
-                            + c.shared(n, work)
-                            + inTurn(nodes, between, c, rounds);
-                });
+                ranksPerNode == 0 ? AllReduce.HIERARCHICAL : me -> Hierarchical.allReduce(me, ranksPerNode);
+        Cost cost = (n, b, c) -> hierarchicalNanos(ranksPerNode, n, b, c);
+        return new Algorithm("hierarchical", Collective.ALL_REDUCE, SIMPLE, false, true, false, false, author, cost);
+    }
+
+    private static double hierarchicalNanos(int ranksPerNode, int n, double b, Constants c) {
+        int inside = ranksPerNode == 0 ? Hierarchical.nodeSize(n) : ranksPerNode;
+        int nodes = n / inside;
+        double work = c.work(6.0 * inside + 12, 8.0 * inside + 12, 3.0 * b, 2.0 * b);
+        double between = c.work(12, 12, 2.0 * b / inside, 2.0 * b / inside);
+        double rounds = c.rounds(b, 2.0 * inside);
+        return c.steps(n, 2 + 2.0 * log2(nodes), rounds) + c.shared(n, work) + inTurn(nodes, between, c, rounds);
     }
 
     static void reduce(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotReduce, (n, b, c) -> {
-            double root = c.work(2, 2.0 * (n - 1), 0, (n + 1.0) * b);
-            return c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
-        });
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotReduce, (n, b, c) -> {
-            double root = c.packetWork(1, n - 1, (n - 1.0) * b, (n + 1.0) * b);
-            return c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
-        });
-        family.reading("one-shot-read", AllPairsRead::oneShotReduce, (n, b, c) -> {
-            double root = c.work(2, 2.0 * (n - 1), 0, (n + 1.0) * b);
-            return c.shown(n, b, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
-        });
-        family.anyOrder("tree", BinomialTree::reduce, (n, b, c) -> {
-            double root = c.work(2, 2.0 * log2(n), 0, (log2(n) + 2.0) * b);
-            double other = c.work(3, 4, b, 1.5 * b);
-            return c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
-        });
-        family.anyOrder("ring", Ring::reduce, (n, b, c) -> {
-            double other = c.work(3.0 * n, 4.0 * (n - 1) + 2, 1.0 / n * b, 3.0 * (n - 1) / n * b);
-            double root = other + c.work(n, 2.0 * (n - 1), (n - 1.0) / n * b, 0);
-            return c.steps(n, n, c.rounds(b, n)) + c.rooted(n, root, other, c.rounds(b, n));
-        });
-        family.anyOrder("double-tree", DoubleTree::reduce, (n, b, c) -> {
-            double work = c.work(7, 7, 0.5 * b, 2.0 * b);
-            return c.steps(n, log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
-        });
-        family.direct("direct", Direct::reduce, (n, b, c) -> {
-            double work = c.work(5, 5.0 * (n - 1), 0, (n + 1.0) / n * b);
-            return c.steps(n, 2, 1) + c.shared(n, work);
-        });
+        family.inOrder("one-shot", SIMPLE, Reduce.ONE_SHOT);
+        family.inOrder("one-shot", PACKET, Reduce.ONE_SHOT_PACKETS);
+        family.reading("one-shot-read", Reduce.ONE_SHOT_READ);
+        family.anyOrder("tree", Reduce.TREE);
+        family.anyOrder("ring", Reduce.RING);
+        family.anyOrder("double-tree", Reduce.DOUBLE_TREE);
+        family.direct("direct", Reduce.DIRECT);
     }
 
     static void reduceScatter(Family family) {
-        family.inOrder("one-shot", SIMPLE, AllPairs::oneShotReduceScatter, (n, b, c) -> {
-            double work = c.work(n + 2, 4.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
-            return c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
-        });
-        family.inOrder("one-shot", PACKET, AllPairsPackets::oneShotReduceScatter, (n, b, c) -> {
-            double work = c.packetWork(n, 2.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
-            return c.packetSteps(n, 1) + c.shared(n, work);
-        });
-        family.reading("one-shot-read", AllPairsRead::oneShotReduceScatter, (n, b, c) -> {
-            double work = c.work(n + 3, c.metLines(n, (n - 1.0) * b) + n - 1, (n - 1.0) * b, (n + 1.0) * b);
-            return c.met(n, (n - 1.0) * b, c.rounds(b, 1)) + c.shared(n, work);
-        });
-        family.anyOrder("ring", Ring::reduceScatter, (n, b, c) -> {
-            double work = c.work(3.0 * (n - 1) + 1, 4.0 * (n - 1), b, 3.0 * (n - 1) * b);
-            return c.steps(n, n - 1, c.rounds(b, 1)) + c.shared(n, work);
-        });
-        family.anyOrder("halving", HalvingDoubling::reduceScatter, (n, b, c) -> {
-            double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), 0.5 * n * b, (2.0 * n - 1) * b);
-            return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
-        });
-        family.anyOrder("pat", Pat::reduceScatter, (n, b, c) -> {
-            double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), 0.5 * n * b, (2.0 * n - 1) * b);
-            return c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
-        });
-        family.directRagged("direct", Direct::reduceScatter, (n, b, c) -> {
-            double work = c.work(5, 5.0 * (n - 1), 0, (n + 1.0) * b);
-            return c.steps(n, 2, 1) + c.shared(n, work) + c.readFromAfar(n, b);
-        });
+        family.inOrder("one-shot", SIMPLE, ReduceScatter.ONE_SHOT);
+        family.inOrder("one-shot", PACKET, ReduceScatter.ONE_SHOT_PACKETS);
+        family.reading("one-shot-read", ReduceScatter.ONE_SHOT_READ);
+        family.anyOrder("ring", ReduceScatter.RING);
+        family.anyOrder("halving", ReduceScatter.HALVING);
+        family.anyOrder("pat", ReduceScatter.PAT);
+        family.directRagged("direct", ReduceScatter.DIRECT);
     }
 
     static void scan(Family family) {
-        prefixes(family, AllPairs::oneShotScan, AllPairsPackets::oneShotScan, AllPairsRead::oneShotScan, Chain::scan);
+        family.inOrder("one-shot", SIMPLE, Prefixes.SCAN_ONE_SHOT);
+        family.inOrder("one-shot", PACKET, Prefixes.SCAN_ONE_SHOT_PACKETS);
+        family.reading("one-shot-read", Prefixes.SCAN_ONE_SHOT_READ);
+        family.inOrder("chain", SIMPLE, Prefixes.SCAN_CHAIN);
     }
 
     static void exscan(Family family) {
-        prefixes(
-                family,
-                AllPairs::oneShotExscan,
-                AllPairsPackets::oneShotExscan,
-                AllPairsRead::oneShotExscan,
-                Chain::exscan);
+        family.inOrder("one-shot", SIMPLE, Prefixes.EXSCAN_ONE_SHOT);
+        family.inOrder("one-shot", PACKET, Prefixes.EXSCAN_ONE_SHOT_PACKETS);
+        family.reading("one-shot-read", Prefixes.EXSCAN_ONE_SHOT_READ);
+        family.inOrder("chain", SIMPLE, Prefixes.EXSCAN_CHAIN);
     }
 
-    /** The last rank folds most, the first sends most; on average it is half of that. */
-    private static void prefixes(
-            Family family,
-            Consumer<RankBuilder> oneShot,
-            Consumer<RankBuilder> packets,
-            Consumer<RankBuilder> read,
-            Consumer<RankBuilder> chain) {
-        family.inOrder("one-shot", SIMPLE, oneShot, (n, b, c) -> {
-            double mean = c.work(4, 2.0 * (n - 1), (n - 1.0) / 2 * b, (n + 3.0) / 2 * b);
-            double last = c.work(4, 2.0 * (n - 1), 0, (n + 1.0) * b);
-            return c.steps(n, 1, c.rounds(b, 1)) + Math.max(last, c.shared(n, mean));
-        });
-        family.inOrder("one-shot", PACKET, packets, (n, b, c) -> {
-            double mean = c.packetWork(2, n - 1, (n - 1.0) / 2 * b, (n + 3.0) / 2 * b);
-            double last = c.packetWork(2, n - 1, (n - 1.0) * b, (n + 1.0) * b);
-            return c.packetSteps(n, 1) + Math.max(last, c.shared(n, mean));
-        });
-        family.reading("one-shot-read", read, (n, b, c) -> {
-            double mean = c.work(4, 1.5 * (n - 1) + 1, b, (n + 3.0) / 2 * b);
-            double last = c.work(4, 2.0 * (n - 1) + 1, 0, (n + 1.0) * b);
-            return c.steps(n, 1, c.rounds(b, 1)) + Math.max(last, c.shared(n, mean));
-        });
-        family.inOrder("chain", SIMPLE, chain, (n, b, c) -> {
-            double work = c.work(3, 4, b, 3.0 * b);
-            double arriving = (n - 1) * work / c.rounds(b, 1);
-            return c.steps(n, n - 2 + c.rounds(b, 1), 1) + Math.max(arriving + work, c.shared(n, work));
-        });
+    private enum AllReduce implements Author {
+        ONE_SHOT,
+        ONE_SHOT_PACKETS,
+        ONE_SHOT_READ,
+        TWO_SHOT,
+        TWO_SHOT_PACKETS,
+        TWO_SHOT_READ,
+        RING,
+        TREE,
+        HALVING_DOUBLING,
+        DOUBLE_TREE,
+        HIERARCHICAL,
+        DIRECT;
+
+        @Override
+        public void accept(RankBuilder me) {
+            switch (this) {
+                case ONE_SHOT -> AllPairs.oneShotAllReduce(me);
+                case ONE_SHOT_PACKETS -> AllPairsPackets.oneShotAllReduce(me);
+                case ONE_SHOT_READ -> AllPairsRead.oneShotAllReduce(me);
+                case TWO_SHOT -> AllPairs.twoShotAllReduce(me);
+                case TWO_SHOT_PACKETS -> AllPairsPackets.twoShotAllReduce(me);
+                case TWO_SHOT_READ -> AllPairsRead.twoShotAllReduce(me);
+                case RING -> Ring.allReduce(me);
+                case TREE -> BinomialTree.allReduce(me);
+                case HALVING_DOUBLING -> HalvingDoubling.allReduce(me);
+                case DOUBLE_TREE -> DoubleTree.allReduce(me);
+                case HIERARCHICAL -> Hierarchical.allReduce(me);
+                case DIRECT -> Direct.allReduce(me);
+            }
+        }
+
+        @Override
+        public double nanos(int n, double b, Constants c) {
+            return switch (this) {
+                case ONE_SHOT -> {
+                    double work = c.work(4, 4.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
+                    yield c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
+                }
+                case ONE_SHOT_PACKETS -> {
+                    double work = c.packetWork(2, 2.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
+                    yield c.packetSteps(n, 1) + c.shared(n, work);
+                }
+                case ONE_SHOT_READ -> {
+                    double work = c.work(4, c.metLines(n, b), b, (n + 1.0) * b);
+                    yield c.met(n, b, c.rounds(b, 1)) + c.shared(n, work);
+                }
+                case TWO_SHOT -> {
+                    double work = c.work(2 * n + 3, 8.0 * (n - 1), 3.0 * (n - 1) / n * b, (n + 1.0) / n * b);
+                    yield c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work);
+                }
+                case TWO_SHOT_PACKETS -> {
+                    double work = c.packetWork(2 * n, 4.0 * (n - 1), 2.0 * (n - 1) / n * b, (n + 1.0) / n * b);
+                    yield c.packetSteps(n, 2) + c.shared(n, work);
+                }
+                case TWO_SHOT_READ -> {
+                    double work = c.work(2 * n + 3, 6.0 * (n - 1) + 2, (2.0 * n - 1) / n * b, (n + 1.0) / n * b);
+                    yield c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work);
+                }
+                case RING -> {
+                    double work =
+                            c.work(6.0 * (n - 1) + 1, 8.0 * (n - 1), (2.0 * n - 1) / n * b, 3.0 * (n - 1) / n * b);
+                    yield c.steps(n, 2.0 * (n - 1), c.rounds(b, n)) + c.shared(n, work);
+                }
+                case TREE -> {
+                    double root = c.work(3, 4.0 * log2(n), 1.0 * log2(n) * b, (log2(n) + 2.0) * b);
+                    double other = c.work(6, 8, 2.0 * b, 2.0 * b);
+                    yield c.steps(n, 2.0 * log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
+                }
+                case HALVING_DOUBLING -> {
+                    double work = c.work(2.0 * n + 4 * log2(n), 4.0 * (n - 1) + 4 * log2(n), 2.5 * b, 2.0 * b);
+                    yield c.steps(n, 2.0 * log2(n), c.rounds(b, n)) + c.shared(n, work);
+                }
+                case DOUBLE_TREE -> {
+                    double work = c.work(12, 12, 2.0 * b, 2.0 * b);
+                    yield c.steps(n, 2.0 * log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
+                }
+                case HIERARCHICAL -> hierarchicalNanos(0, n, b, c);
+                case DIRECT -> {
+                    double work = c.work(5, 6.0 * (n - 1), (n - 1.0) / n * b, (n + 1.0) / n * b);
+                    yield c.steps(n, 2, 1) + c.shared(n, work);
+                }
+            };
+        }
+    }
+
+    private enum Reduce implements Author {
+        ONE_SHOT,
+        ONE_SHOT_PACKETS,
+        ONE_SHOT_READ,
+        TREE,
+        RING,
+        DOUBLE_TREE,
+        DIRECT;
+
+        @Override
+        public void accept(RankBuilder me) {
+            switch (this) {
+                case ONE_SHOT -> AllPairs.oneShotReduce(me);
+                case ONE_SHOT_PACKETS -> AllPairsPackets.oneShotReduce(me);
+                case ONE_SHOT_READ -> AllPairsRead.oneShotReduce(me);
+                case TREE -> BinomialTree.reduce(me);
+                case RING -> Ring.reduce(me);
+                case DOUBLE_TREE -> DoubleTree.reduce(me);
+                case DIRECT -> Direct.reduce(me);
+            }
+        }
+
+        @Override
+        public double nanos(int n, double b, Constants c) {
+            return switch (this) {
+                case ONE_SHOT -> {
+                    double root = c.work(2, 2.0 * (n - 1), 0, (n + 1.0) * b);
+                    yield c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
+                }
+                case ONE_SHOT_PACKETS -> {
+                    double root = c.packetWork(1, n - 1, (n - 1.0) * b, (n + 1.0) * b);
+                    yield c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
+                }
+                case ONE_SHOT_READ -> {
+                    double root = c.work(2, 2.0 * (n - 1), 0, (n + 1.0) * b);
+                    yield c.shown(n, b, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
+                }
+                case TREE -> {
+                    double root = c.work(2, 2.0 * log2(n), 0, (log2(n) + 2.0) * b);
+                    double other = c.work(3, 4, b, 1.5 * b);
+                    yield c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
+                }
+                case RING -> {
+                    double other = c.work(3.0 * n, 4.0 * (n - 1) + 2, 1.0 / n * b, 3.0 * (n - 1) / n * b);
+                    double root = other + c.work(n, 2.0 * (n - 1), (n - 1.0) / n * b, 0);
+                    yield c.steps(n, n, c.rounds(b, n)) + c.rooted(n, root, other, c.rounds(b, n));
+                }
+                case DOUBLE_TREE -> {
+                    double work = c.work(7, 7, 0.5 * b, 2.0 * b);
+                    yield c.steps(n, log2(n), c.rounds(b, 2)) + inTurn(n, work, c, c.rounds(b, 2));
+                }
+                case DIRECT -> {
+                    double work = c.work(5, 5.0 * (n - 1), 0, (n + 1.0) / n * b);
+                    yield c.steps(n, 2, 1) + c.shared(n, work);
+                }
+            };
+        }
+    }
+
+    private enum ReduceScatter implements Author {
+        ONE_SHOT,
+        ONE_SHOT_PACKETS,
+        ONE_SHOT_READ,
+        RING,
+        HALVING,
+        PAT,
+        DIRECT;
+
+        @Override
+        public void accept(RankBuilder me) {
+            switch (this) {
+                case ONE_SHOT -> AllPairs.oneShotReduceScatter(me);
+                case ONE_SHOT_PACKETS -> AllPairsPackets.oneShotReduceScatter(me);
+                case ONE_SHOT_READ -> AllPairsRead.oneShotReduceScatter(me);
+                case RING -> Ring.reduceScatter(me);
+                case HALVING -> HalvingDoubling.reduceScatter(me);
+                case PAT -> Pat.reduceScatter(me);
+                case DIRECT -> Direct.reduceScatter(me);
+            }
+        }
+
+        @Override
+        public double nanos(int n, double b, Constants c) {
+            return switch (this) {
+                case ONE_SHOT -> {
+                    double work = c.work(n + 2, 4.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
+                    yield c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
+                }
+                case ONE_SHOT_PACKETS -> {
+                    double work = c.packetWork(n, 2.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
+                    yield c.packetSteps(n, 1) + c.shared(n, work);
+                }
+                case ONE_SHOT_READ -> {
+                    double work = c.work(n + 3, c.metLines(n, (n - 1.0) * b) + n - 1, (n - 1.0) * b, (n + 1.0) * b);
+                    yield c.met(n, (n - 1.0) * b, c.rounds(b, 1)) + c.shared(n, work);
+                }
+                case RING -> {
+                    double work = c.work(3.0 * (n - 1) + 1, 4.0 * (n - 1), b, 3.0 * (n - 1) * b);
+                    yield c.steps(n, n - 1, c.rounds(b, 1)) + c.shared(n, work);
+                }
+                case HALVING -> {
+                    double work =
+                            c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), 0.5 * n * b, (2.0 * n - 1) * b);
+                    yield c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
+                }
+                case PAT -> {
+                    double work =
+                            c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), 0.5 * n * b, (2.0 * n - 1) * b);
+                    yield c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
+                }
+                case DIRECT -> {
+                    double work = c.work(5, 5.0 * (n - 1), 0, (n + 1.0) * b);
+                    yield c.steps(n, 2, 1) + c.shared(n, work) + c.readFromAfar(n, b);
+                }
+            };
+        }
+    }
+
+    private enum Prefixes implements Author {
+        SCAN_ONE_SHOT,
+        SCAN_ONE_SHOT_PACKETS,
+        SCAN_ONE_SHOT_READ,
+        SCAN_CHAIN,
+        EXSCAN_ONE_SHOT,
+        EXSCAN_ONE_SHOT_PACKETS,
+        EXSCAN_ONE_SHOT_READ,
+        EXSCAN_CHAIN;
+
+        @Override
+        public void accept(RankBuilder me) {
+            switch (this) {
+                case SCAN_ONE_SHOT -> AllPairs.oneShotScan(me);
+                case SCAN_ONE_SHOT_PACKETS -> AllPairsPackets.oneShotScan(me);
+                case SCAN_ONE_SHOT_READ -> AllPairsRead.oneShotScan(me);
+                case SCAN_CHAIN -> Chain.scan(me);
+                case EXSCAN_ONE_SHOT -> AllPairs.oneShotExscan(me);
+                case EXSCAN_ONE_SHOT_PACKETS -> AllPairsPackets.oneShotExscan(me);
+                case EXSCAN_ONE_SHOT_READ -> AllPairsRead.oneShotExscan(me);
+                case EXSCAN_CHAIN -> Chain.exscan(me);
+            }
+        }
+
+        /** The last rank folds most, the first sends most; on average it is half of that. */
+        @Override
+        public double nanos(int n, double b, Constants c) {
+            return switch (this) {
+                case SCAN_ONE_SHOT, EXSCAN_ONE_SHOT -> {
+                    double mean = c.work(4, 2.0 * (n - 1), (n - 1.0) / 2 * b, (n + 3.0) / 2 * b);
+                    double last = c.work(4, 2.0 * (n - 1), 0, (n + 1.0) * b);
+                    yield c.steps(n, 1, c.rounds(b, 1)) + Math.max(last, c.shared(n, mean));
+                }
+                case SCAN_ONE_SHOT_PACKETS, EXSCAN_ONE_SHOT_PACKETS -> {
+                    double mean = c.packetWork(2, n - 1, (n - 1.0) / 2 * b, (n + 3.0) / 2 * b);
+                    double last = c.packetWork(2, n - 1, (n - 1.0) * b, (n + 1.0) * b);
+                    yield c.packetSteps(n, 1) + Math.max(last, c.shared(n, mean));
+                }
+                case SCAN_ONE_SHOT_READ, EXSCAN_ONE_SHOT_READ -> {
+                    double mean = c.work(4, 1.5 * (n - 1) + 1, b, (n + 3.0) / 2 * b);
+                    double last = c.work(4, 2.0 * (n - 1) + 1, 0, (n + 1.0) * b);
+                    yield c.steps(n, 1, c.rounds(b, 1)) + Math.max(last, c.shared(n, mean));
+                }
+                case SCAN_CHAIN, EXSCAN_CHAIN -> {
+                    double work = c.work(3, 4, b, 3.0 * b);
+                    double arriving = (n - 1) * work / c.rounds(b, 1);
+                    yield c.steps(n, n - 2 + c.rounds(b, 1), 1) + Math.max(arriving + work, c.shared(n, work));
+                }
+            };
+        }
     }
 }
