@@ -56,7 +56,12 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         }
         long inputOwner = requireOpen(in);
         schedule.uses(inputOwner, in == out ? inputOwner : requireOpen(out));
-        return schedule.runAgain(call);
+        try {
+            return schedule.runAgain(call);
+        } catch (Throwable failed) {
+            quarantine(call);
+            throw failed;
+        }
     }
 
     final void end(Call call) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * nothing left to look up. Code that serves all kinds of calls is compiled in parts that call each other, which takes as long as a
  * third of such a call; each kind of exchange is small enough to be compiled whole.
  */
-abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, Handover {
+abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, DirectExchange, Handover {
     final Shape shape;
     final Program program;
     final Endpoint endpoint;
@@ -39,6 +39,9 @@ abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, Handover
         if (!program.hearsFromAll) {
             boolean hands = program.template == Templates.POSTS || (pair && program.template == Templates.COPIES);
             return hands ? Handover.of(shape, program, endpoint) : null;
+        }
+        if (program.reachesPeers) {
+            return pair ? DirectExchange.of(shape, program, endpoint) : null;
         }
         return !pair
                 ? null
@@ -78,13 +81,18 @@ abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, Handover
 
     /** After the peer has been sent everything: wakes it if it sleeps, and keeps the books while the signal is on its way. */
     final void sent(long number, long launch, int history) {
-        if (Memory.getIntOpaque(sleeping) != 0) {
-            endpoint.bell.ring(peer);
-        }
+        wake();
         endpoint.history = history;
         endpoint.signature = history;
         endpoint.launch = launch;
         stall.begin(number);
+    }
+
+    /** After a signal: wakes the peer if it sleeps. */
+    final void wake() {
+        if (Memory.getIntOpaque(sleeping) != 0) {
+            endpoint.bell.ring(peer);
+        }
     }
 
     /** Waits for the peer's signal. */

@@ -108,12 +108,15 @@ public final class Execution {
             awaitPeers(program);
         }
         long[] bound = program.bind(endpoint, call.againInput, call.againOutput)[0];
+        if (program.reachesPeers) {
+            publishBuffers(call, program, call.againInput, call.againOutput, 0);
+        }
         if (program.template != Templates.NONE) {
             Templates.run(program.template, bound, endpoint);
         } else {
             Interpreter.run(bound, endpoint);
         }
-        endpoint.finishLaunch(program);
+        finish(program);
         requireAgreement(shape);
         call.exchange = shape.exchange(program, endpoint);
     }
@@ -178,7 +181,8 @@ public final class Execution {
             if (outputStaged) {
                 staging.store(call, shape, program, round, output);
             }
-            if (program.singleLane && shape.rounds == 1 && shape.takesPlaces && call.mayRunAgain()) {
+            boolean staged = inputStaged || outputStaged;
+            if (program.isRunAlone() && shape.rounds == 1 && !staged && call.mayRunAgain()) {
                 call.again = program;
                 call.againInput = input;
                 call.againOutput = output;

@@ -3,6 +3,7 @@ package dev.tutti.exec;
 import dev.tutti.channel.Board;
 import dev.tutti.memory.Memory;
 import dev.tutti.memory.Operand;
+import dev.tutti.posix.Membarrier;
 import dev.tutti.spi.Fabric;
 import dev.tutti.spi.RegionLayout;
 import java.lang.invoke.VarHandle;
@@ -47,21 +48,35 @@ final class PeerBuffers {
             long outputAddress,
             long done,
             @Nullable Geometry pairwise) {
-        VarHandle.fullFence();
-        if (endpoint.board.isAborted()) {
-            throw endpoint.stall.failure();
-        }
         program = current;
-        reached = true;
+        goInside();
         long in = location(input, inputAddress, done);
         long out = location(output, outputAddress, done);
         for (int peer : current.told) {
-            long line = endpoint.outbound(peer, 0);
             long start = pairwise == null || in == Fabric.NOWHERE ? 0 : pairwise.inputOffsetFor(peer);
-            Memory.putLong(line + RegionLayout.LOCATION, in + start);
-            Memory.putLong(line + RegionLayout.LOCATION + 8, out);
-            Memory.putLong(line + RegionLayout.SCALAR, endpoint.aux);
+            tell(endpoint.outbound(peer, 0), in + start, out);
         }
+    }
+
+    /** After this rank has said which operation it is in: the first half of {@link #publish}. */
+    void goInside() {
+        if (endpoint.fabric.mustFenceToSignal()) {
+            VarHandle.fullFence();
+        } else {
+            // For the compiler; the processor is told by whoever gives up.
+            VarHandle.releaseFence();
+        }
+        if (endpoint.board.isAborted()) {
+            throw endpoint.stall.failure();
+        }
+        reached = true;
+    }
+
+    /** The second half of {@link #publish}, for one peer, in whose line of channel 0 it is written. */
+    void tell(long line, long input, long output) {
+        Memory.putLong(line + RegionLayout.LOCATION, input);
+        Memory.putLong(line + RegionLayout.LOCATION + 8, output);
+        Memory.putLong(line + RegionLayout.SCALAR, endpoint.aux);
     }
 
     /** A plan of a file is about to tell peers where this rank's memory lies. */
@@ -69,7 +84,8 @@ final class PeerBuffers {
         reached = true;
     }
 
-    private long location(Operand operand, long address, long done) {
+    /** What to tell peers of where memory lies. */
+    long location(Operand operand, long address, long done) {
         return operand.isPresent()
                 ? endpoint.fabric.location(address, Math.max(0, operand.bytes() - done))
                 : Fabric.NOWHERE;
@@ -105,10 +121,21 @@ final class PeerBuffers {
         return Records.base(operand) <= Records.OUTPUT && Records.rank(operand) != rank;
     }
 
-    private long address(long operand) {
+    /** What a peer has told of where its input lies, in this rank's line of channel 0. */
+    static long toldInput(long line) {
+        return Memory.getLong(line + RegionLayout.LOCATION);
+    }
+
+    static long toldOutput(long line) {
+        return Memory.getLong(line + RegionLayout.LOCATION + 8);
+    }
+
+    /** Where an operand in a peer's memory is, by what that has told. */
+    long address(long operand) {
         int peer = Records.rank(operand);
         boolean input = Records.base(operand) == Records.INPUT;
-        long location = Memory.getLong(endpoint.inbound(peer, 0) + RegionLayout.LOCATION + (input ? 0 : 8));
+        long line = endpoint.inbound(peer, 0);
+        long location = input ? toldInput(line) : toldOutput(line);
         if (location == Fabric.NOWHERE) {
             throw endpoint.stall.unreachable(peer, input ? "input" : "output");
         }
@@ -126,7 +153,11 @@ final class PeerBuffers {
             return true;
         }
         board.spreadAbort();
-        VarHandle.fullFence();
+        if (endpoint.fabric.mustFenceToSignal()) {
+            VarHandle.fullFence();
+        } else {
+            Membarrier.everywhere();
+        }
         for (int peer = 0; peer < endpoint.size; peer++) {
             if (peer != endpoint.rank
                     && board.position(peer) >= operation

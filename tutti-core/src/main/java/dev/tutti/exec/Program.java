@@ -124,6 +124,11 @@ final class Program {
         }
     }
 
+    /** Whether the only lane is all that there is to run. */
+    boolean isRunAlone() {
+        return singleLane && entry == null && exit == null;
+    }
+
     /** Berths in a half; all that fit, if slots alone have to push each other out. */
     private static int berths(long footprint, long passingBytes, long room) {
         if (footprint < SMALLEST_ROTATED) {

@@ -105,7 +105,7 @@ public final class Schedule implements Progress.Moving {
         try {
             return execution.runAgain(call);
         } catch (Throwable thrown) {
-            abortAfter(thrown, before);
+            leave(call, thrown, before);
             throw thrown;
         }
     }
@@ -119,13 +119,17 @@ public final class Schedule implements Progress.Moving {
                 execution.run(call);
             }
         } catch (Throwable thrown) {
-            abortAfter(thrown, before);
-            if (endpoint.board.isAborted()) {
-                awaitWithdrawal(call);
-            }
+            leave(call, thrown, before);
             throw thrown;
         } finally {
             letGo(call);
+        }
+    }
+
+    private void leave(Call call, Throwable thrown, long before) {
+        abortAfter(thrown, before);
+        if (endpoint.board.isAborted()) {
+            awaitWithdrawal(call);
         }
     }
 

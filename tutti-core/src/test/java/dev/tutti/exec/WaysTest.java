@@ -34,7 +34,7 @@ class WaysTest {
     /** Where no rank writes, whichever way, this is left. */
     private static final byte POISON = 0x5A;
 
-    private static final Set<Collective> IN_ONE_PIECE = ConcurrentHashMap.newKeySet();
+    private static final Set<Class<?>> IN_ONE_PIECE = ConcurrentHashMap.newKeySet();
 
     private enum Way {
         TEMPLATES,
@@ -63,9 +63,12 @@ class WaysTest {
     @ParameterizedTest
     @EnumSource(names = {"BROADCAST", "ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL"})
     void shouldMakeSmallCallsOfTwoRanksInOnePiece(Collective collective) throws InterruptedException {
-        IN_ONE_PIECE.remove(collective);
+        IN_ONE_PIECE.clear();
         run(collective, 2, Way.AGAIN);
-        assertThat(IN_ONE_PIECE).contains(collective);
+        Class<?>[] expected = collective == Collective.BROADCAST
+                ? new Class<?>[] {Handover.class}
+                : new Class<?>[] {PacketExchange.class, PostExchange.class, SlotExchange.class, DirectExchange.class};
+        assertThat(IN_ONE_PIECE).contains(expected);
     }
 
     /** Outputs of all ranks by name. Counts are such that each algorithm has its own: programs are kept by count. */
@@ -133,7 +136,7 @@ class WaysTest {
         for (int time = 0; time < TIMES; time++) {
             out.fill(POISON);
             if (rank.execution.runAgain(call)) {
-                IN_ONE_PIECE.add(call.collective());
+                IN_ONE_PIECE.add(call.exchange.getClass());
             } else {
                 rank.execution.run(call);
             }

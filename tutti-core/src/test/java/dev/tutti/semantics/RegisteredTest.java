@@ -31,6 +31,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Memory from {@code comm.allocate}, which peers read and write where it lies. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class RegisteredTest {
+    /** Of what may be kept for the next call. */
+    private static final int SHORT = 5_000;
+
     private static final int COUNT = 50_000;
     private static final int POISON = 0xDEADBEEF;
 
@@ -285,6 +288,66 @@ class RegisteredTest {
             throw (TuttiException) thrown;
         });
         outcomes.assertAll(CollectiveTimeoutException.class, "allReduce of 50000 int32");
+    }
+
+    /** Calls of two ranks in a row take a short cut: when one of them fails, nobody touches the other's memory afterwards. */
+    @Test
+    void shouldLeaveMemoryAloneWhenACallInARowHasFailed() {
+        List<Buffer> all = new CopyOnWriteArrayList<>();
+        Outcomes outcomes = Outcomes.of(2, direct("10s"), comm -> {
+            boolean[] fails = {false};
+            ReduceOp failing = ReduceOp.of(new ReduceFunction("failing", DataType.INT32, true, (_, _, _) -> {
+                if (fails[0]) {
+                    throw new IllegalStateException("no");
+                }
+            }));
+            Buffer buffer = comm.allocate(DataType.INT32, SHORT);
+            all.add(buffer);
+            repeat(comm, buffer, failing);
+            fails[0] = comm.rank() == 1;
+            try {
+                comm.allReduce(buffer, failing);
+            } finally {
+                fill(buffer, POISON);
+            }
+        });
+        outcomes.assertAll(TuttiException.class, "the reduce function threw");
+        all.forEach(buffer -> {
+            assertFilled(buffer, POISON);
+            buffer.close();
+            assertThat(buffer.segment().scope().isAlive()).isFalse();
+        });
+    }
+
+    @Test
+    void shouldKeepMemoryWhenAPeerMayStillWriteItInARow() {
+        CountDownLatch over = new CountDownLatch(1);
+        Outcomes outcomes = Outcomes.of(2, direct("500ms"), comm -> {
+            boolean[] hangs = {false};
+            ReduceOp hanging = ReduceOp.of(new ReduceFunction("hanging", DataType.INT32, true, (_, _, _) -> {
+                if (hangs[0]) {
+                    awaitQuietly(over);
+                }
+            }));
+            Buffer buffer = comm.allocate(DataType.INT32, SHORT);
+            repeat(comm, buffer, hanging);
+            hangs[0] = comm.rank() == 1;
+            Throwable thrown = thrownBy(() -> {
+                comm.allReduce(buffer, hanging);
+                return null;
+            });
+            buffer.close();
+            assertThat(buffer.segment().scope().isAlive()).isEqualTo(comm.rank() == 0);
+            over.countDown();
+            throw (TuttiException) thrown;
+        });
+        outcomes.assertAll(CollectiveTimeoutException.class, "allReduce of 5000 int32");
+    }
+
+    private static void repeat(Communicator comm, Buffer buffer, ReduceOp op) {
+        for (int i = 0; i < 5; i++) {
+            comm.allReduce(buffer, op);
+        }
     }
 
     private static void awaitQuietly(CountDownLatch latch) {

@@ -234,8 +234,8 @@ class RepeatedCallsTest {
         }
     }
 
-    /** Packets, packets of an odd number of words, slots, and slots that go round. */
-    private static final int[] COUNTS = {1, 2, 7, 16, 17, 33, 128, 501, 1024, 2047};
+    /** Packets, packets of an odd number of words, posts, slots, slots that go round, and, on registered memory, no slots. */
+    private static final int[] COUNTS = {1, 2, 7, 16, 17, 33, 128, 501, 1024, 2047, 5003};
 
     private static final List<Collective> COLLECTIVES =
             List.of(Collective.ALL_REDUCE, Collective.ALL_GATHER, Collective.REDUCE_SCATTER, Collective.ALL_TO_ALL);
