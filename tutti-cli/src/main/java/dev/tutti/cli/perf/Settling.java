@@ -3,8 +3,6 @@ package dev.tutti.cli.perf;
 import dev.tutti.Communicator;
 import dev.tutti.ReduceOp;
 import dev.tutti.reduce.Kernels;
-import java.lang.management.CompilationMXBean;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -15,19 +13,19 @@ import java.util.Deque;
  */
 final class Settling {
     private static final long BATCH_NANOS = 5_000_000;
-    /** So many batches are compared with so many before them: compilations are counted when they end, and some take long. */
-    private static final int WINDOW = 20;
+    /** So many batches are compared with so many before them. */
+    private static final int WINDOW = 5;
 
     /** The best of a window may be so much better than that of the one before. */
     private static final double GAIN = 0.95;
 
-    /** Milliseconds that a compiler may have worked in the two windows. */
+    /** Milliseconds that the compilers of a JVM may have worked in the two windows. */
     private static final long COMPILED_MILLIS = 4;
 
     private static final int MOST_OPERATIONS = 1 << 16;
 
     private final Communicator comm;
-    private final CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+    private final CompilerTime compilers = new CompilerTime();
 
     private record Batch(double nanosPerOperation, long compiledMillis) {}
 
@@ -44,13 +42,14 @@ final class Settling {
     double settle(Operation operation, long mostNanos) {
         Deque<Batch> last = new ArrayDeque<>();
         long start = System.nanoTime();
-        long compiledBefore = compiledMillis();
+        compilers.refresh();
+        long compiledBefore = compilers.millis();
         int operations = 1;
         while (true) {
             long begin = System.nanoTime();
             Timer.repeat(operation, 0, operations);
             long end = System.nanoTime();
-            long compiled = compiledMillis();
+            long compiled = compilers.millis();
             // The slowest rank's times, so that all see the same.
             long[] seen = {end - begin, end - start, compiled - compiledBefore, isTraining() ? 1 : 0};
             comm.allReduce(seen, ReduceOp.MAX);
@@ -89,11 +88,5 @@ final class Settling {
             Thread.currentThread().interrupt();
             return false;
         }
-    }
-
-    private long compiledMillis() {
-        return compiler != null && compiler.isCompilationTimeMonitoringSupported()
-                ? compiler.getTotalCompilationTime()
-                : 0;
     }
 }
