@@ -142,7 +142,9 @@ public final class Compare {
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElse("java"),
                 "--add-modules=jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED"));
+                "--enable-native-access=ALL-UNNAMED",
+                // As the README recommends for arrays.
+                "-XX:+UseTransparentHugePages"));
         String more = System.getenv("TUTTI_JVM_OPTS");
         if (more != null && !more.isBlank()) {
             command.addAll(List.of(more.strip().split(" +")));
