@@ -7,20 +7,19 @@ import dev.tutti.reduce.Kernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.ref.Reference;
 
 /**
  * What somebody would write by hand for two ranks of one process, with the protocols that Tutti uses and nothing else: what ranks
  * must agree on travels before the packets, beside the counter and in front of what is posted, and is compared; but no lock, no checks of arguments, no plan, no
- * board, no deadline. The floor for {@link OverheadBench}.
+ * board, no deadline. The floor for {@link OverheadProcess}.
  */
 final class HandWritten {
     private static final int SLOT = 64 << 10;
     private static final int POSTS = 32 << 10;
-    private static final int KERNEL = Kernels.id(DataType.FLOAT32, Fold.SUM);
+    /** Beside the counter: where the peer's memory lies. */
+    private static final int LOCATION = 32;
 
-    /** Keeps alive what the addresses point to. */
-    private final MemorySegment[] memory;
+    private static final int KERNEL = Kernels.id(DataType.FLOAT32, Fold.SUM);
 
     private final long own;
     private final long peer;
@@ -35,8 +34,8 @@ final class HandWritten {
     private int launch;
     private int history;
 
-    private HandWritten(MemorySegment own, MemorySegment peer, boolean first) {
-        this.memory = new MemorySegment[] {own, peer};
+    /** One rank's side, of memory that outlives it. */
+    HandWritten(MemorySegment own, MemorySegment peer, boolean first) {
         this.own = own.address();
         this.peer = peer.address();
         this.ownCounter = own.address();
@@ -48,15 +47,9 @@ final class HandWritten {
         this.first = first;
     }
 
-    static HandWritten[] pair() {
-        MemorySegment a = Arena.ofAuto().allocate(256 << 10, 4096);
-        MemorySegment b = Arena.ofAuto().allocate(256 << 10, 4096);
-        return new HandWritten[] {new HandWritten(a, b, true), new HandWritten(b, a, false)};
-    }
-
-    /** The end of the benchmark: the memory must not go before. */
-    void end() {
-        Reference.reachabilityFence(memory);
+    /** What each rank needs. */
+    static MemorySegment memory(Arena arena) {
+        return arena.allocate(256 << 10, 4096);
     }
 
     /** Launch number and a digest of all calls so far: what both ranks must agree on. */
@@ -121,6 +114,18 @@ final class HandWritten {
         Memory.copy(address, peerSlots + half, bytes);
         meet(number, bytes);
         fold(address, ownSlots + half, bytes);
+    }
+
+    /** Each rank folds its half where it lies, and stores it on both sides. */
+    void direct(long address, int bytes) {
+        Memory.putLong(peerCounter + LOCATION, address);
+        meet(++launch, bytes);
+        long theirs = Memory.getLong(ownCounter + LOCATION);
+        int half = bytes >> 1;
+        long offset = first ? 0 : half;
+        fold(address + offset, theirs + offset, half);
+        Memory.copy(address + offset, theirs + offset, half);
+        meet(++launch, bytes);
     }
 
     private void fold(long address, long theirs, int bytes) {
