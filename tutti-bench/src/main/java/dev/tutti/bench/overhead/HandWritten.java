@@ -14,11 +14,13 @@ import java.lang.foreign.ValueLayout;
  * board, no deadline. The floor for {@link OverheadProcess}.
  */
 final class HandWritten {
-    private static final int SLOT = 64 << 10;
     private static final int POSTS = 32 << 10;
-    /** Beside the counter: where the peer's memory lies. */
-    private static final int LOCATION = 32;
+    private static final int SLOTS = 64 << 10;
+    private static final int SLOTS_BYTES = 2 << 20;
+    /** From so many bytes on slots go round. */
+    private static final int ROTATED = 2 << 10;
 
+    private static final int SLOT_GAP = 1 << 10;
     private static final int KERNEL = Kernels.id(DataType.FLOAT32, Fold.SUM);
 
     private final long own;
@@ -42,14 +44,14 @@ final class HandWritten {
         this.peerCounter = peer.address();
         this.ownPackets = own.address() + 4096;
         this.peerPackets = peer.address() + 4096;
-        this.ownSlots = own.address() + 64 * 1024;
-        this.peerSlots = peer.address() + 64 * 1024;
+        this.ownSlots = own.address() + SLOTS;
+        this.peerSlots = peer.address() + SLOTS;
         this.first = first;
     }
 
     /** What each rank needs. */
     static MemorySegment memory(Arena arena) {
-        return arena.allocate(256 << 10, 4096);
+        return arena.allocate(SLOTS + 2 * SLOTS_BYTES, 4096);
     }
 
     /** Launch number and a digest of all calls so far: what both ranks must agree on. */
@@ -110,22 +112,12 @@ final class HandWritten {
     /** One-shot exchange through a slot and a counter, up to 32 KB of float32. */
     void slot(long address, int bytes) {
         int number = ++launch;
-        long half = (number & 1) * (long) SLOT;
-        Memory.copy(address, peerSlots + half, bytes);
+        int stride = bytes + SLOT_GAP;
+        int turn = bytes < ROTATED ? 0 : (number >>> 1) % (SLOTS_BYTES / stride);
+        long slot = (number & 1) * (long) SLOTS_BYTES + turn * (long) stride;
+        Memory.copy(address, peerSlots + slot, bytes);
         meet(number, bytes);
-        fold(address, ownSlots + half, bytes);
-    }
-
-    /** Each rank folds its half where it lies, and stores it on both sides. */
-    void direct(long address, int bytes) {
-        Memory.putLong(peerCounter + LOCATION, address);
-        meet(++launch, bytes);
-        long theirs = Memory.getLong(ownCounter + LOCATION);
-        int half = bytes >> 1;
-        long offset = first ? 0 : half;
-        fold(address + offset, theirs + offset, half);
-        Memory.copy(address + offset, theirs + offset, half);
-        meet(++launch, bytes);
+        fold(address, ownSlots + slot, bytes);
     }
 
     private void fold(long address, long theirs, int bytes) {

@@ -24,8 +24,9 @@ public final class OverheadBench {
         for (int i = 0; i < processes; i++) {
             run(rounds, rows);
         }
-        System.out.println("bytes     hand (us)   API (us)   ratio    from     to   [float32 sum, native memory, in place, 2 ranks; medians of "
-                + processes + " processes]");
+        System.out.println(
+                "bytes     hand (us)   API (us)   ratio    from     to   [float32 sum, native memory, in place, 2 ranks; medians of "
+                        + processes + " processes]");
         rows.forEach((name, row) -> System.out.println(String.format(
                 Locale.ROOT,
                 "%-8s %10.3f %10.3f %7.2f %7.2f %6.2f",
@@ -42,8 +43,7 @@ public final class OverheadBench {
         List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElseThrow());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(List.of(
-                "-cp", System.getProperty("java.class.path"), OverheadProcess.class.getName(), rounds));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), OverheadProcess.class.getName(), rounds));
         Process process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
@@ -62,7 +62,8 @@ public final class OverheadBench {
     }
 
     private static double at(List<double[]> row, int column, double quantile) {
-        double[] sorted = row.stream().mapToDouble(each -> each[column]).sorted().toArray();
+        double[] sorted =
+                row.stream().mapToDouble(each -> each[column]).sorted().toArray();
         return sorted[(int) (quantile * (sorted.length - 1))];
     }
 }

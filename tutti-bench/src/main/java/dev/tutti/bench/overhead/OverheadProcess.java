@@ -23,11 +23,10 @@ final class OverheadProcess {
     private static final int BATCH = 4000;
     /** Calls before the clock is read: then both ranks are under way, and the API knows the call. */
     private static final int FIRST = 20;
-    /** Up to which Tutti sends packets, posts, and through slots. Longer messages are folded where they lie, as the memory is registered. */
+    /** Up to which Tutti sends packets, and posts. */
     private static final int MOST_PACKET_BYTES = 16;
 
     private static final int MOST_POSTED_BYTES = 312;
-    private static final int MOST_SLOT_BYTES = 2048;
     /** The cores have moved if the loop by hand takes so many times as long, or as short, after the API as before it. */
     private static final double MOVED = 1.5;
 
@@ -120,10 +119,7 @@ final class OverheadProcess {
         if (bytes <= MOST_POSTED_BYTES) {
             return times -> handPost(hand, address, bytes, times);
         }
-        if (bytes <= MOST_SLOT_BYTES) {
-            return times -> handSlot(hand, address, bytes, times);
-        }
-        return times -> handDirect(hand, address, bytes, times);
+        return times -> handSlot(hand, address, bytes, times);
     }
 
     private static void handPackets(HandWritten hand, long address, int bytes, int times) {
@@ -141,12 +137,6 @@ final class OverheadProcess {
     private static void handSlot(HandWritten hand, long address, int bytes, int times) {
         for (int i = 0; i < times; i++) {
             hand.slot(address, bytes);
-        }
-    }
-
-    private static void handDirect(HandWritten hand, long address, int bytes, int times) {
-        for (int i = 0; i < times; i++) {
-            hand.direct(address, bytes);
         }
     }
 
