@@ -11,6 +11,8 @@ import dev.tutti.plan.Plan;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -146,13 +148,13 @@ class WaysTest {
     /** Numbers of all sizes, so that every other order of addition rounds differently. */
     private static void fill(MemorySegment in, DataType type, int rank) {
         SplittableRandom random = new SplittableRandom(rank);
-        for (long i = 0; i < in.byteSize() / type.bytes(); i++) {
+        ByteBuffer bytes = in.asByteBuffer().order(ByteOrder.nativeOrder());
+        while (bytes.remaining() >= type.bytes()) {
             float value = (float) ((random.nextDouble() - 0.5) * (1 << random.nextInt(12)));
             switch (type) {
-                case FLOAT32 -> in.setAtIndex(ValueLayout.JAVA_FLOAT, i, value);
-                case BFLOAT16 ->
-                    in.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) (Float.floatToRawIntBits(value) >>> 16));
-                default -> in.set(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
+                case FLOAT32 -> bytes.putFloat(value);
+                case BFLOAT16 -> bytes.putShort((short) (Float.floatToRawIntBits(value) >>> 16));
+                default -> bytes.put((byte) random.nextInt());
             }
         }
     }

@@ -45,24 +45,21 @@ record Cell(
 
     private static final long CHUNK_BYTES = 128 << 10;
 
-    private static final ConcurrentHashMap<SizesKey, Sizes> SIZES = new ConcurrentHashMap<>();
+    /** Plans take long to make, and there are thousands of cells. */
+    private static final ConcurrentHashMap<ChunksKey, Chunks> CHUNKS = new ConcurrentHashMap<>();
+
+    private record ChunksKey(Algorithm algorithm, int ranks, int lanes) {}
+
+    /** How many chunks a rank's part of a plan has. */
+    private record Chunks(int scratch, int packets, int perBlock) {
+        static Chunks of(ChunksKey key) {
+            RankPlan part = key.algorithm.plan(key.ranks, 0, key.lanes).rank(0);
+            return new Chunks(part.scratchChunks(), part.packetChunks(), part.chunksPerBlock());
+        }
+    }
 
     /** How the executor cuts long messages; the window is all chunks of a block. */
     private record Sizes(long chunkBytes, int chunksPerBlock) {}
-
-    private record SizesKey(Algorithm algorithm, int ranks, int lanes, Setting setting) {
-        Sizes sizes() {
-            RankPlan part = algorithm.plan(ranks, 0, lanes).rank(0);
-            long chunk = CHUNK_BYTES;
-            if (part.scratchChunks() > 0) {
-                chunk = Math.min(chunk, setting.scratchBytes / part.scratchChunks() / 128 * 128);
-            }
-            if (part.packetChunks() > 0) {
-                chunk = Math.min(chunk, (setting.packetBytes / part.packetChunks() / 64 * 64 - 8) / 2 / 64 * 64);
-            }
-            return new Sizes(chunk, part.chunksPerBlock());
-        }
-    }
 
     /** What cells must share to run in one world. */
     record WorldKey(int ranks, String algorithm, String protocol, int lanes, Setting setting, boolean virtual) {}
@@ -82,7 +79,15 @@ record Cell(
     }
 
     private Sizes sizes() {
-        return SIZES.computeIfAbsent(new SizesKey(planned(), ranks, lanes, setting), SizesKey::sizes);
+        Chunks chunks = CHUNKS.computeIfAbsent(new ChunksKey(planned(), ranks, lanes), Chunks::of);
+        long chunk = CHUNK_BYTES;
+        if (chunks.scratch > 0) {
+            chunk = Math.min(chunk, setting.scratchBytes / chunks.scratch / 128 * 128);
+        }
+        if (chunks.packets > 0) {
+            chunk = Math.min(chunk, (setting.packetBytes / chunks.packets / 64 * 64 - 8) / 2 / 64 * 64);
+        }
+        return new Sizes(chunk, chunks.perBlock);
     }
 
     /** Elements of a block; of the longest where they differ. */

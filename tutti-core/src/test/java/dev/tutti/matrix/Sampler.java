@@ -4,17 +4,27 @@ import dev.tutti.DataType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 
 /**
- * Draws cells so that every pair of values of two axes occurs. Each cell is the best of a few random ones that have some pair
- * which none had before; a pair for which no legal cell is found is taken not to exist.
+ * Draws cells so that every pair of values of two axes occurs. Each cell is, for what it costs, the best of some random ones that
+ * have a pair which none had before; a pair for which no legal cell is found is taken not to exist.
  */
 final class Sampler {
     private static final Axis[] AXES = Axis.values();
     private static final int TRIES = 60;
-    private static final int CANDIDATES = 6;
+    private static final int CANDIDATES = 20;
+
+    /** What a cell costs beside its ranks, in ranks; and what a lone one counts for, with which little can go wrong. */
+    private static final int ANY_CELL = 16;
+
+    private static final int LONE_RANK = 16;
+
+    /** How much more a cell costs that needs a world of its own. */
+    private static final double NEW_WORLD = 1.5;
 
     private final Random random;
     private final int[] first = new int[AXES.length + 1];
@@ -146,9 +156,10 @@ final class Sampler {
         int all = open.cardinality();
         int impossible = 0;
         List<Cell> cells = new ArrayList<>();
+        Set<Cell.WorldKey> worlds = new HashSet<>();
         for (int pair = open.nextSetBit(0); pair >= 0; pair = open.nextSetBit(pair)) {
             int[] best = null;
-            int gain = 0;
+            double gain = 0;
             int found = 0;
             for (int i = 0; i < TRIES && found < CANDIDATES; i++) {
                 int[] fixed = new int[AXES.length];
@@ -156,9 +167,10 @@ final class Sampler {
                 fix(fixed, pair / values);
                 fix(fixed, pair % values);
                 int[] point = draw(fixed);
-                if (cell(point, 0).illegal() == null) {
+                Cell candidate = cell(point, 0);
+                if (candidate.illegal() == null) {
                     found++;
-                    int covered = mark(open, point, values, false);
+                    double covered = mark(open, point, values, false) / cost(candidate, worlds);
                     if (covered > gain) {
                         gain = covered;
                         best = point;
@@ -170,10 +182,17 @@ final class Sampler {
                 impossible++;
             } else {
                 mark(open, best, values, true);
-                cells.add(cell(best, random.nextInt(1 << 20)));
+                Cell chosen = cell(best, random.nextInt(1 << 20));
+                worlds.add(chosen.world());
+                cells.add(chosen);
             }
         }
         return new Sample(cells, all - impossible, impossible);
+    }
+
+    private static double cost(Cell cell, Set<Cell.WorldKey> worlds) {
+        int ranks = cell.ranks() == 1 ? LONE_RANK : cell.ranks();
+        return (ANY_CELL + ranks) * (worlds.contains(cell.world()) ? 1 : NEW_WORLD);
     }
 
     private void fix(int[] fixed, int value) {

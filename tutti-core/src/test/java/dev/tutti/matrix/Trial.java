@@ -15,7 +15,10 @@ import java.util.SplittableRandom;
 final class Trial {
     private record Part(Slot slot, List<Block> before, List<Block> after, String name) {}
 
-    private static final int REPEATS = 4;
+    /** From the second time on small calls take another way, those of two ranks from the third time on yet another. */
+    private static final int REPEATS = 2;
+
+    private static final int REPEATS_OF_TWO = 4;
     private static final long MOST_REPEATED = 2048;
 
     private final Cell cell;
@@ -80,9 +83,8 @@ final class Trial {
         }
     }
 
-    /** Small calls are made several times, as from the third time on they take another way. */
     private int times() {
-        return cell.count() <= MOST_REPEATED ? REPEATS : 1;
+        return cell.count() > MOST_REPEATED ? 1 : cell.ranks() == 2 ? REPEATS_OF_TWO : REPEATS;
     }
 
     private String checked(Runnable call, int times) {

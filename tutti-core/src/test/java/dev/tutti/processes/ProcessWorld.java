@@ -20,6 +20,9 @@ public final class ProcessWorld {
     /** A system property: how much heap each process gets. */
     public static final String HEAP = "tutti.test.heap";
 
+    /** An option: compile fast and not well, for programs that end before the other compiler is done. */
+    public static final String QUICKLY = "-XX:TieredStopAtLevel=1";
+
     /** What every process does. */
     public interface Program {
         /**
@@ -56,6 +59,18 @@ public final class ProcessWorld {
     public static List<String> run(
             Class<? extends Program> program, int processes, int ranksEach, Duration limit, String... arguments)
             throws IOException, InterruptedException {
+        return run(List.of(), program, processes, ranksEach, limit, arguments);
+    }
+
+    /** The same, in JVMs that have more options. */
+    public static List<String> run(
+            List<String> options,
+            Class<? extends Program> program,
+            int processes,
+            int ranksEach,
+            Duration limit,
+            String... arguments)
+            throws IOException, InterruptedException {
         List<Process> children = new ArrayList<>();
         List<Path> outputs = new ArrayList<>();
         List<String> complaints = new ArrayList<>();
@@ -70,10 +85,9 @@ public final class ProcessWorld {
                         "jdk.incubator.vector",
                         "--enable-native-access=ALL-UNNAMED",
                         "-cp",
-                        System.getProperty("java.class.path"),
-                        ProcessWorld.class.getName(),
-                        program.getName(),
-                        "" + ranksEach));
+                        System.getProperty("java.class.path")));
+                command.addAll(options);
+                command.addAll(List.of(ProcessWorld.class.getName(), program.getName(), "" + ranksEach));
                 command.addAll(List.of(arguments));
                 Path output = Files.createTempFile("tutti-rank", ".txt");
                 outputs.add(output);

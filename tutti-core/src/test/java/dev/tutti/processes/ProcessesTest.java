@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -155,18 +156,18 @@ class ProcessesTest extends WithChildren {
     void shouldNameProcessZeroWhenItIsKilledWhileOthersMeetAtIt() throws Exception {
         int port = freePort();
         IntFunction<Map<String, String>> ranks = ranksOf(
-                4,
+                5,
                 "TUTTI_RENDEZVOUS=127.0.0.1:" + port,
                 "TUTTI_SECRET=" + "0123456789abcdef".repeat(4),
-                "TUTTI_JOIN_TIMEOUT=10s");
+                "TUTTI_JOIN_TIMEOUT=15s");
         List<Process> processes = new ArrayList<>();
         for (int rank = 0; rank < 3; rank++) {
             processes.add(children.start(Children.command(Hello.class), ranks.apply(rank)));
         }
-        while (connectionsTo(port) < 3) {
-            assertThat(processes).allMatch(Process::isAlive);
-            Thread.yield();
-        }
+        awaitConnections(port, 3, processes);
+        // By the time that one more JVM has started, the others have greeted.
+        processes.add(children.start(Children.command(Hello.class), ranks.apply(3)));
+        awaitConnections(port, 4, processes);
         processes.getFirst().destroyForcibly();
         for (Process survivor : processes.subList(1, 3)) {
             Outcome outcome = Children.await(survivor);
@@ -175,6 +176,13 @@ class ProcessesTest extends WithChildren {
                     .matches(
                             "(PEER_FAILED process 0, which keeps the rendezvous at|TIMEOUT .* could not reach process 0).*");
             assertThat(outcome.status()).isEqualTo(3);
+        }
+    }
+
+    private static void awaitConnections(int port, int number, List<Process> processes) throws IOException {
+        while (connectionsTo(port) < number) {
+            assertThat(processes).allMatch(Process::isAlive);
+            LockSupport.parkNanos(1_000_000);
         }
     }
 

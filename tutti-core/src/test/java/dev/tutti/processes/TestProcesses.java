@@ -24,8 +24,13 @@ public final class TestProcesses implements ProcessWorld.Program {
             throws IOException, InterruptedException {
         List<String> arguments = new ArrayList<>(List.of(folder.toString()));
         classes.forEach(each -> arguments.add(each.getName()));
-        List<String> complaints =
-                ProcessWorld.run(TestProcesses.class, processes, 1, limit, arguments.toArray(String[]::new));
+        List<String> complaints = ProcessWorld.run(
+                List.of(ProcessWorld.QUICKLY),
+                TestProcesses.class,
+                processes,
+                1,
+                limit,
+                arguments.toArray(String[]::new));
         Path count = folder.resolve("succeeded");
         return new Result(complaints, Files.exists(count) ? Long.parseLong(Files.readString(count)) : 0);
     }

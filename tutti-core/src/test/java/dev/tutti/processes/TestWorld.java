@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Assumptions;
 
@@ -27,7 +28,10 @@ import org.junit.jupiter.api.Assumptions;
  */
 public final class TestWorld {
     private static final String FOLDER = System.getProperty("tutti.test.folder");
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** How long to leave the core to those that are waited for, between two looks. */
+    private static final long LOOK_NANOS = 100_000;
 
     /** Worlds and latches are numbered alike in all processes, which make them in the same order. */
     private static int made;
@@ -140,7 +144,7 @@ public final class TestWorld {
             if (System.nanoTime() - start > PATIENCE_NANOS) {
                 throw new TimeoutException(who + " did not come");
             }
-            Thread.yield();
+            LockSupport.parkNanos(LOOK_NANOS);
         }
     }
 

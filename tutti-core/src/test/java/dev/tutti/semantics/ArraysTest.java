@@ -12,9 +12,9 @@ import dev.tutti.data.DataStream;
 import dev.tutti.data.ExactData;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -32,6 +32,15 @@ class ArraysTest {
     private static final int[] BYTES = {0, 8, 1009, 8 << 10 | 13, 131 << 10 | 5, 1 << 20 | 77};
 
     private final AtomicBoolean over = new AtomicBoolean();
+
+    /** Each lets the collector run once. */
+    private final Semaphore collections = new Semaphore(0);
+
+    @AfterEach
+    void stopCollecting() {
+        over.set(true);
+        collections.release();
+    }
 
     /** Part of an array, with poison around it. */
     private record Part(Buffer buffer, MemorySegment whole, long from) {
@@ -79,11 +88,6 @@ class ArraysTest {
                         .isEqualTo(POISON);
             }
         }
-    }
-
-    @AfterEach
-    void stopCollecting() {
-        over.set(true);
     }
 
     @ParameterizedTest
@@ -171,13 +175,9 @@ class ArraysTest {
     @Test
     void shouldNotMindThatArraysMoveMeanwhile() {
         Thread collector = Thread.ofPlatform().name("collector").daemon().start(() -> {
-            List<byte[]> garbage = new ArrayList<>();
             while (!over.get()) {
-                garbage.add(new byte[100_000]);
-                if (garbage.size() == 50) {
-                    garbage.clear();
-                    System.gc();
-                }
+                collections.acquireUninterruptibly();
+                System.gc();
             }
         });
         World.local(2).run(comm -> {
@@ -187,6 +187,8 @@ class ArraysTest {
                 // New ones each time: they begin young, and the collector copies what it keeps.
                 Part started = Part.of(DataType.FLOAT32, 2, count).fill(data.input(comm.rank(), 2 * round));
                 Part blocking = Part.of(DataType.FLOAT32, 7, count).fill(data.input(comm.rank(), 2 * round + 1));
+                // Just now, as a collection takes longer than a round, and more of them would only stop everybody.
+                collections.release();
                 Work work = comm.allReduceAsync(started.buffer(), ReduceOp.SUM);
                 comm.allReduce(blocking.buffer(), ReduceOp.SUM);
                 work.await();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tutti.World;
 import dev.tutti.processes.FreshJvm;
+import dev.tutti.processes.ProcessWorld;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +23,7 @@ class VirtualThreadsTest {
     void shouldNotRunOutOfCarriers() throws IOException, InterruptedException {
         List<String> options = List.of(
                 FreshJvm.VECTORS,
+                ProcessWorld.QUICKLY,
                 "-Djdk.virtualThreadScheduler.parallelism=2",
                 "-Djdk.virtualThreadScheduler.maxPoolSize=2");
         assertThat(FreshJvm.run(options, VirtualRanks.class, "1", "2", "8", "32"))

@@ -11,10 +11,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,12 +41,19 @@ class HostKernelsTest {
             }
         }
         java.util.Collections.shuffle(cells, random);
+        List<Callable<Void>> tasks = new ArrayList<>();
         for (int[] cell : cells.subList(0, Integer.getInteger("tutti.cuda.variants", VARIANTS))) {
             DataType type = DataType.values()[cell[0]];
             Fold fold = Fold.values()[cell[1]];
             int ranks = new int[] {2, 3, 4, 8}[random.nextInt(4)];
-            compare(folder, type, fold, ranks, random);
+            Path own = Files.createDirectory(folder.resolve("" + tasks.size()));
+            Random numbers = new Random(random.nextLong());
+            tasks.add(() -> {
+                compare(own, type, fold, ranks, numbers);
+                return null;
+            });
         }
+        HostCompiler.all(tasks);
     }
 
     private static void compare(Path folder, DataType type, Fold fold, int ranks, Random random) throws Exception {

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Timeout;
 /** A few kills of every kind; {@code .ci/kills} does many. */
 @Timeout(600)
 class KillsTest {
-    private static final int KILLS = 15;
-    private static final int KILLS_WHILE_JOINING = 6;
+    private static final int KILLS = 10;
+    private static final int KILLS_WHILE_JOINING = 4;
 
     @Test
     void shouldTellEverySurvivorWithinASecondWhenARankIsKilled() throws Exception {

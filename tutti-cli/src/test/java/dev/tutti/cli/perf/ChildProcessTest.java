@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ChildProcessTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            perf all_reduce -g 2 -b 8 -e 1K -f 4 -n 5 | 0 | # tutti version
+            perf all_reduce -g 2 -b 8 -e 32 -f 4 -n 5 | 0 | # tutti version
             perf all_reduce -b 8 -e 4                 | 6 | ''
             perf all_reduce -G 1                      | 5 | ''
             --version                                 | 0 | tutti version

@@ -12,8 +12,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Plan files that lie beside the repository behave as their verdicts say: all on threads, some of every kind on processes. */
+/**
+ * Plan files that lie beside the repository behave as their verdicts say: all on threads, some of every kind on processes. Both at once, as
+ * they wait for much of their time: for plans that never end, and for processes to start.
+ */
 @Timeout(600)
 final class PlanCorpusTest {
     private static final Path PLANS = Path.of("../../shared/plans");
@@ -52,6 +57,7 @@ final class PlanCorpusTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldBehaveAsTheVerdictSaysOnThreads() throws IOException {
         PlanCorpus corpus = new PlanCorpus(PLANS, folder, seed);
         List<PlanCorpus.Entry> entries = corpus.entries();
@@ -60,6 +66,7 @@ final class PlanCorpusTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void shouldBehaveAsTheVerdictSaysOnProcesses() throws IOException {
         PlanCorpus corpus = new PlanCorpus(PLANS, folder, seed);
         List<PlanCorpus.Entry> entries = corpus.entries().stream()

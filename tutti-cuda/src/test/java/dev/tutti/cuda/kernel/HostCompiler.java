@@ -12,6 +12,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
@@ -50,6 +55,16 @@ public final class HostCompiler {
         if (!process.waitFor(120, TimeUnit.SECONDS) || process.exitValue() != 0) {
             process.destroyForcibly();
             throw new AssertionError(command + " failed:\n" + Files.readString(log));
+        }
+    }
+
+    /** Does all of it, as much at a time as there are cores: compilers use one each. */
+    public static void all(List<Callable<Void>> tasks) throws InterruptedException, ExecutionException {
+        try (ExecutorService cores =
+                Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors())) {
+            for (Future<Void> each : cores.invokeAll(tasks)) {
+                each.get();
+            }
         }
     }
 
