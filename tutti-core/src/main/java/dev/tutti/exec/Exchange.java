@@ -20,6 +20,8 @@ abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, DirectEx
     private final boolean hears;
     private final int digest;
     private final long sleeping;
+    /** How often to look before the clock is read. */
+    final int turns;
 
     Exchange(Shape shape, Program program, Endpoint endpoint) {
         this.shape = shape;
@@ -31,6 +33,7 @@ abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, DirectEx
         this.hears = program.hearsFromAll;
         this.digest = shape.digest;
         this.sleeping = endpoint.bell.sleeping(peer);
+        this.turns = endpoint.pace.turns();
     }
 
     /** The exchange that a program is; null if it is something else. */
@@ -95,18 +98,29 @@ abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, DirectEx
         }
     }
 
-    /** Waits for the peer's signal. */
+    /**
+     * Waits for the peer's signal. Most waits are over in a few turns, so these have a loop of their own, which is compiled into the
+     * exchange, whatever else a wait may come to.
+     */
     final void await(long inbound, int wanted) {
-        for (int turns = 0; (int) Memory.getLongAcquire(inbound) - wanted < 0; turns++) {
-            pause(turns);
+        for (int turn = 0; turn < turns; turn++) {
+            if ((int) Memory.getLongAcquire(inbound) - wanted >= 0) {
+                return;
+            }
+            Thread.onSpinWait();
+        }
+        awaitPatiently(inbound, wanted);
+    }
+
+    private void awaitPatiently(long inbound, int wanted) {
+        for (int turn = turns; (int) Memory.getLongAcquire(inbound) - wanted < 0; turn++) {
+            pause(turn);
         }
     }
 
-    /** Waits a little for the peer. */
-    final void pause(int turns) {
-        if (!stall.look(turns)) {
-            stall.pause(turns, endpoint.pace.isShared() && endpoint.neighbours.isHere(peer));
-        }
+    /** Waits a little for the peer, when {@link #turns} are over. */
+    final void pause(int turn) {
+        stall.pause(turn, endpoint.pace.isShared() && endpoint.neighbours.isHere(peer));
     }
 
     /** The launch is over. */

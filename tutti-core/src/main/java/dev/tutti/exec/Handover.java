@@ -158,9 +158,7 @@ final class Handover extends Exchange {
             endpoint.posts.await(code, telling);
         } else {
             int wanted = endpoint.expected[channel] + 1;
-            if ((int) Memory.getLongAcquire(counter) - wanted < 0) {
-                await(counter, wanted);
-            }
+            await(counter, wanted);
             endpoint.expected[channel] = wanted;
             if (Memory.getLong(counter + signature(launch)) != signed) {
                 throw stall.mismatch();

@@ -38,9 +38,7 @@ final class Meeting extends Exchange {
         sent(number, launch, history);
         endpoint.sent[outlet] = count;
         endpoint.expected[inlet] = wanted;
-        if ((int) Memory.getLongAcquire(inbound) - wanted < 0) {
-            await(inbound, wanted);
-        }
+        await(inbound, wanted);
         if (Memory.getLong(inbound + signature) != signed) {
             throw stall.mismatch();
         }

@@ -39,17 +39,26 @@ final class PostExchange extends TwoWay {
         Posts.show(post + offset, signed);
         sent(number, launch, history);
         keep();
-        if (Memory.getLongAcquire(awaited + offset) != signed) {
-            awaitPost(awaited + offset, signed);
-        }
+        awaitPost(awaited + offset, signed);
         if (receivedBytes > 0) {
             receive(receive + offset);
         }
         finish(launch);
     }
 
+    /** As {@link #await}. */
     private void awaitPost(long address, long signed) {
-        for (int turns = 0; ; turns++) {
+        for (int turn = 0; turn < turns; turn++) {
+            if (Memory.getLongAcquire(address) == signed) {
+                return;
+            }
+            Thread.onSpinWait();
+        }
+        awaitPostPatiently(address, signed);
+    }
+
+    private void awaitPostPatiently(long address, long signed) {
+        for (int turn = turns; ; turn++) {
             long word = Memory.getLongAcquire(address);
             if (word == signed) {
                 return;
@@ -57,7 +66,7 @@ final class PostExchange extends TwoWay {
             if (word >>> 32 == signed >>> 32) {
                 throw stall.mismatch();
             }
-            pause(turns);
+            pause(turn);
         }
     }
 }

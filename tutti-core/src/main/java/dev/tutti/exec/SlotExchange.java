@@ -52,9 +52,7 @@ final class SlotExchange extends TwoWay {
         endpoint.sent[outlet] = count;
         endpoint.expected[inlet] = wanted;
         keep();
-        if ((int) Memory.getLongAcquire(inbound) - wanted < 0) {
-            await(inbound, wanted);
-        }
+        await(inbound, wanted);
         if (Memory.getLong(inbound + signature) != signed) {
             throw stall.mismatch();
         }

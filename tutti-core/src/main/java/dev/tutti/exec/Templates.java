@@ -405,14 +405,21 @@ final class Templates {
         }
     }
 
-    /** Waits until a word carries the flag that the signature carries. */
+    /** Waits until a word carries the flag that the signature carries; as {@link Exchange#await}. */
     private static long awaitWord(long address, long signed, Endpoint endpoint) {
-        long word = Memory.getLongAcquire(address);
-        return (word ^ signed) >>> 32 == 0 ? word : awaitWordSpinning(address, signed, endpoint);
+        int turns = endpoint.pace.turns();
+        for (int turn = 0; turn < turns; turn++) {
+            long word = Memory.getLongAcquire(address);
+            if ((word ^ signed) >>> 32 == 0) {
+                return word;
+            }
+            Thread.onSpinWait();
+        }
+        return awaitWordPatiently(address, signed, endpoint);
     }
 
-    private static long awaitWordSpinning(long address, long signed, Endpoint endpoint) {
-        int turns = 0;
+    private static long awaitWordPatiently(long address, long signed, Endpoint endpoint) {
+        int turns = endpoint.pace.turns();
         while (true) {
             long word = Memory.getLongAcquire(address);
             if ((word ^ signed) >>> 32 == 0) {
