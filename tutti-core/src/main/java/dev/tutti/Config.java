@@ -99,11 +99,13 @@ public final class Config {
     public static Config from(Map<String, String> environment) {
         Map<Key, Value> values = new EnumMap<>(Key.class);
         TreeSet<String> unknown = new TreeSet<>();
-        environment.keySet().stream()
-                .filter(name -> name.startsWith("TUTTI_")
-                        && !SCRIPT_VARIABLES.contains(name)
-                        && !dev.tutti.bootstrap.Job.VARIABLES.contains(name))
-                .forEach(unknown::add);
+        for (String name : environment.keySet()) {
+            if (name.startsWith("TUTTI_")
+                    && !SCRIPT_VARIABLES.contains(name)
+                    && !dev.tutti.bootstrap.Job.VARIABLES.contains(name)) {
+                unknown.add(name);
+            }
+        }
         for (Key key : Key.values()) {
             String given = environment.get(key.variable());
             unknown.remove(key.variable());

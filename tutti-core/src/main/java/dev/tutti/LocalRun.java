@@ -41,7 +41,9 @@ final class LocalRun<T> {
     }
 
     List<T> await() {
-        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            thread.start();
+        }
         for (Thread thread : threads) {
             join(thread);
         }

@@ -1,8 +1,14 @@
 package dev.tutti;
 
+import dev.tutti.algorithm.Algorithm;
+import dev.tutti.algorithm.Constants;
+import dev.tutti.plan.RankPlan;
+import dev.tutti.posix.Futex;
+import dev.tutti.posix.Membarrier;
 import dev.tutti.posix.ProcessTime;
 import dev.tutti.reduce.Kernels;
 import dev.tutti.transport.local.LocalTransport;
+import dev.tutti.tune.Tuner;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
@@ -31,16 +37,20 @@ final class Rehearsal {
 
     private static final int SLOT = 128;
 
+    private static final int LONG = 1 << 18;
+
     /** And so many other lengths, so that planning a call is compiled. */
-    private static final int LENGTHS = 6;
+    private static final int LENGTHS = 3;
 
     /** Who has not played by then is on a slow machine, or beside others who rehearse, and leaves the waits out. */
     private static final long SOON_NANOS = 450_000_000;
 
-    /** How many worlds begin as a user's first one does, if there is time for so many before the end of {@link #BEGUN_NANOS}. */
-    private static final int BEGINNINGS = 80;
+    /** How many worlds are made without ranks that run, and how many begin as a user's first one does, if there is time for so many. */
+    private static final int MADE = 300;
 
-    private static final long BEGUN_NANOS = 560_000_000;
+    private static final long MADE_NANOS = 610_000_000;
+    private static final int BEGINNINGS = 80;
+    private static final long BEGUN_NANOS = 630_000_000;
 
     /** When the compilers are no longer waited for: a world and its first call shall take less than a second. */
     private static final long MOST_NANOS = 750_000_000;
@@ -49,6 +59,11 @@ final class Rehearsal {
     private static final int CALM = 2;
 
     private static final long CALM_NANOS = 5_000_000;
+
+    /** As users have it, but with less memory, all of which is written to when it is made; and with as little as short calls need. */
+    private static final Config CONFIG = Config.from(Map.of("TUTTI_SCRATCH", "512K", "TUTTI_PACKETS", "8K"));
+
+    private static final Config SMALL = CONFIG.with(Config.Key.SCRATCH, "64K");
 
     private static @Nullable Thread thread;
 
@@ -82,18 +97,25 @@ final class Rehearsal {
 
     private static void rehearse(boolean crowded) {
         long start = System.nanoTime();
+        // Linking a system call takes the JVM a tenth of a second; what needs none is done meanwhile.
+        Thread.ofPlatform().daemon().name("tutti-linking").start(Rehearsal::linkSystemCalls);
         Kernels.prepare();
         Kernels.countUse(false);
         try {
+            planCommonCalls();
             // All processes of a job rehearse at the same time: whoever spins here takes the core from another.
-            perform(LocalTransport.yielding(), comm -> play(comm, !crowded));
+            perform(CONFIG, LocalTransport.yielding(), comm -> play(comm, !crowded));
             for (int turn = 0; !crowded && turn < WORLDS && System.nanoTime() - start < SOON_NANOS; turn++) {
                 int late = turn % 2;
-                perform(new LocalTransport(2), comm -> waitForEachOther(comm, late));
+                perform(SMALL, new LocalTransport(2), comm -> waitForEachOther(comm, late));
+            }
+            for (int turn = 0; !crowded && turn < MADE && System.nanoTime() - start < MADE_NANOS; turn++) {
+                make();
             }
             for (int turn = 0; !crowded && turn < BEGINNINGS && System.nanoTime() - start < BEGUN_NANOS; turn++) {
                 DataType type = DataType.values()[turn % DataType.values().length];
-                perform(new LocalTransport(2), comm -> begin(comm, type));
+                ReduceOp op = turn % 2 == 0 ? ReduceOp.SUM : ReduceOp.preMulSum(1);
+                perform(SMALL, new LocalTransport(2), comm -> begin(comm, type, op));
             }
         } catch (RuntimeException unexpected) {
             // What is broken will be reported to whoever uses it; a rehearsal is only about time.
@@ -106,11 +128,39 @@ final class Rehearsal {
         }
     }
 
-    private static void perform(LocalTransport transport, RankBody.Returning<Boolean> part) {
-        int cores = Runtime.getRuntime().availableProcessors();
-        try (World world = new World(2, "rehearsal", Config.from(Map.of()), transport, Peers.none(2), cores)) {
+    private static void linkSystemCalls() {
+        boolean _ = Futex.isAvailable() && Membarrier.isAvailable();
+    }
+
+    /** Needs no world. */
+    private static void planCommonCalls() {
+        Tuner tuner = new Tuner(Constants.of(2, Runtime.getRuntime().availableProcessors()));
+        for (Collective collective : Collective.values()) {
+            for (int bytes : new int[] {PACKET, 2 * SLOT, LONG}) {
+                Algorithm chosen = tuner.choose(
+                        collective,
+                        DataType.FLOAT32,
+                        ReduceOp.SUM,
+                        bytes / Float.BYTES,
+                        bytes,
+                        2,
+                        false,
+                        false,
+                        null,
+                        null);
+                List<RankPlan> _ = BuiltInPlans.of(chosen, 2, 0, 1).all();
+            }
+        }
+    }
+
+    private static void perform(Config config, LocalTransport transport, RankBody.Returning<Boolean> part) {
+        try (World world = world(config, transport)) {
             new LocalRun<>(world, part, false).await();
         }
+    }
+
+    private static World world(Config config, LocalTransport transport) {
+        return new World(2, "rehearsal", config, transport);
     }
 
     /** Who calls while the compilers are at what the rehearsal has left them shares a core with them. */
@@ -128,7 +178,7 @@ final class Rehearsal {
     private static Boolean play(Communicator comm, boolean everyKind) {
         boolean first = comm.rank() == 0;
         int other = 1 - comm.rank();
-        for (int count : new int[] {2, 64, 1 << 16}) {
+        for (int count : new int[] {PACKET / Float.BYTES, 2 * SLOT / Float.BYTES, LONG / Float.BYTES}) {
             float[] array = new float[count];
             comm.allReduce(array, ReduceOp.SUM);
             comm.allReduce(array, new float[count], ReduceOp.MAX);
@@ -176,43 +226,60 @@ final class Rehearsal {
                 Buffer two = comm.allocate(DataType.FLOAT32, 4);
                 Buffer many = comm.allocate(DataType.FLOAT32, SLOT / Float.BYTES)) {
             boolean last = comm.rank() == late;
-            for (Runnable call : List.<Runnable>of(
-                    () -> comm.allReduce(new float[2], ReduceOp.SUM),
-                    comm::barrier,
-                    () -> comm.allReduce(one, ReduceOp.SUM),
-                    () -> comm.allReduce(many, ReduceOp.SUM),
-                    () -> comm.allReduce(one, ReduceOp.preMulSum(1)),
-                    () -> comm.broadcast(one, late),
-                    () -> comm.reduce(one, ReduceOp.SUM, 1 - late),
-                    () -> comm.allGather(one, two),
-                    () -> comm.reduceScatter(two, one, ReduceOp.SUM),
-                    () -> comm.allToAll(two, two),
-                    () -> comm.gather(one, last ? null : two, 1 - late),
-                    () -> comm.scatter(last ? two : null, one, late),
-                    () -> comm.scan(one, one, ReduceOp.SUM),
-                    () -> comm.exscan(one, one, ReduceOp.SUM))) {
-                if (last) {
-                    LockSupport.parkNanos(LATE_NANOS);
-                }
-                for (int again = 0; again < CALLS; again++) {
-                    call.run();
+            for (Collective collective : Collective.values()) {
+                for (Buffer of : collective == Collective.ALL_REDUCE ? List.of(one, many) : List.of(one)) {
+                    if (last) {
+                        LockSupport.parkNanos(LATE_NANOS);
+                    }
+                    for (int again = 0; again < CALLS; again++) {
+                        call(comm, collective, of, two, late);
+                    }
                 }
             }
         }
         return Boolean.TRUE;
     }
 
+    private static void call(Communicator comm, Collective collective, Buffer one, Buffer two, int root) {
+        boolean atRoot = comm.rank() == root;
+        switch (collective) {
+            case ALL_REDUCE -> {
+                comm.allReduce(new float[2], ReduceOp.SUM);
+                comm.allReduce(one, ReduceOp.SUM);
+                comm.allReduce(one, ReduceOp.preMulSum(1));
+            }
+            case REDUCE -> comm.reduce(one, ReduceOp.SUM, 1 - root);
+            case BROADCAST -> comm.broadcast(one, root);
+            case ALL_GATHER -> comm.allGather(one, two);
+            case REDUCE_SCATTER -> comm.reduceScatter(two, one, ReduceOp.SUM);
+            case GATHER -> comm.gather(one, atRoot ? null : two, 1 - root);
+            case SCATTER -> comm.scatter(atRoot ? two : null, one, root);
+            case ALL_TO_ALL -> comm.allToAll(two, two);
+            case BARRIER -> comm.barrier();
+            case SCAN -> comm.scan(one, one, ReduceOp.SUM);
+            case EXSCAN -> comm.exscan(one, one, ReduceOp.SUM);
+        }
+    }
+
     /**
      * What a rank does first. In a new world, as C1 compiles what is called for the two-hundredth time: with few worlds that would be much of
      * what makes the user's first one, beside its first calls. The more there have been, the less is left that comes to that point just then.
      */
-    private static Boolean begin(Communicator comm, DataType type) {
+    private static Boolean begin(Communicator comm, DataType type, ReduceOp op) {
         comm.allReduce(new float[2], ReduceOp.SUM);
         try (Buffer buffer = comm.allocate(type, PACKET / type.bytes())) {
             comm.barrier();
-            comm.allReduce(buffer, ReduceOp.SUM);
+            comm.allReduce(buffer, op);
         }
         return Boolean.TRUE;
+    }
+
+    /** Makes a world in which nothing happens: for what makes worlds that does as well, and takes an eighth of the time. */
+    private static void make() {
+        try (World world = world(SMALL, new LocalTransport(2));
+                Buffer _ = world.communicator(0).allocate(DataType.FLOAT32, 2)) {
+            world.communicator(1);
+        }
     }
 
     /** Every type and operator: choosing and resolving a plan is then compiled, and the first call of any kind is like others. */

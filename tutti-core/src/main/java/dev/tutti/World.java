@@ -39,7 +39,7 @@ public final class World implements AutoCloseable {
     /** Ranks of this process that have failed, and with what. */
     private final Map<Integer, Throwable> failures = new ConcurrentHashMap<>();
 
-    /** All ranks are here; for tests that bring their own transport. */
+    /** All ranks are here; for whoever brings a transport of its own. */
     World(int size, String name, Config config, Transport transport) {
         this(
                 size,
@@ -190,7 +190,9 @@ public final class World implements AutoCloseable {
                     null);
         }
         int[] everybody = new int[size];
-        java.util.Arrays.setAll(everybody, i -> i);
+        for (int each = 0; each < size; each++) {
+            everybody[each] = each;
+        }
         return join(0, name, rank, everybody, () -> {});
     }
 
@@ -255,7 +257,9 @@ public final class World implements AutoCloseable {
     }
 
     void closeCommunicators(int rank) {
-        communicators.get(rank).forEach(Communicator::close);
+        for (Communicator open : communicators.get(rank)) {
+            open.close();
+        }
     }
 
     Transport transport() {
@@ -284,8 +288,8 @@ public final class World implements AutoCloseable {
     @Override
     public void close() {
         peers.close();
-        for (List<Communicator> open : communicators) {
-            open.forEach(Communicator::close);
+        for (int rank = 0; rank < size; rank++) {
+            closeCommunicators(rank);
         }
         transport.close();
     }

@@ -7,13 +7,17 @@ import java.util.List;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
-/** Lists over peers that many plans need. */
+/** Lists over peers that many plans need. The most used ones by loops: a stream would be made while a first call waits. */
 final class Peers {
     private Peers() {}
 
     /** Channels to these peers. */
     static int[] channels(RankBuilder me, int... peers) {
-        return IntStream.of(peers).map(me::channel).toArray();
+        int[] channels = new int[peers.length];
+        for (int i = 0; i < peers.length; i++) {
+            channels[i] = me.channel(peers[i]);
+        }
+        return channels;
     }
 
     /** Peers below this rank, the nearest first. */
@@ -28,9 +32,11 @@ final class Peers {
 
     /** One slot number in the scratch of each of these peers. */
     static Chunk[] slots(RankBuilder me, int slot, Chunk like, int... peers) {
-        return IntStream.of(peers)
-                .mapToObj(peer -> me.scratchOf(peer, slot, like))
-                .toArray(Chunk[]::new);
+        Chunk[] slots = new Chunk[peers.length];
+        for (int i = 0; i < peers.length; i++) {
+            slots[i] = me.scratchOf(peers[i], slot, like);
+        }
+        return slots;
     }
 
     /** A chunk, then others: destinations of one operation. */

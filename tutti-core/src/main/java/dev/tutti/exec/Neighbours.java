@@ -27,6 +27,21 @@ final class Neighbours {
     /** The system may have reasons of its own, such as other programs: no rank argues more often than this. */
     private static final long LEAVE_EVERY_NANOS = 5_000_000;
 
+    /** The core of the calling thread; one class rather than two lambdas, which every first world would wait for. */
+    private static final class Core implements IntSupplier, Predicate<BitSet> {
+        @Override
+        public int getAsInt() {
+            return Cores.current();
+        }
+
+        @Override
+        public boolean test(BitSet full) {
+            return Cores.leave(full);
+        }
+    }
+
+    private static final Core CORE = new Core();
+
     private final int rank;
     private final long[] places;
     private final IntSupplier current;
@@ -60,12 +75,7 @@ final class Neighbours {
             places[peer] = endpoint.fabric.region(peer) + RegionLayout.CORE;
         }
         return new Neighbours(
-                endpoint.rank,
-                places,
-                Runtime.getRuntime().availableProcessors(),
-                System.nanoTime(),
-                Cores::current,
-                Cores::leave);
+                endpoint.rank, places, Runtime.getRuntime().availableProcessors(), System.nanoTime(), CORE, CORE);
     }
 
     /** Whether a rank may need this rank's core in order to run. */

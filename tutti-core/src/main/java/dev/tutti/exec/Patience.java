@@ -1,7 +1,6 @@
 package dev.tutti.exec;
 
 import dev.tutti.channel.Board;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.function.Supplier;
 
@@ -11,8 +10,6 @@ import java.util.function.Supplier;
  * thread that waits, beside whatever else the communicator does.
  */
 public final class Patience {
-    private static final Logger LOG = System.getLogger("dev.tutti");
-
     private final Endpoint endpoint;
     private final int peer;
     private final Supplier<String> what;
@@ -98,12 +95,13 @@ public final class Patience {
             throw endpoint.stall.failure();
         } else if (!warned && now - armedAt >= endpoint.stall.warnNanos()) {
             warned = true;
-            LOG.log(
-                    Level.WARNING,
-                    "{0}: rank {1} has waited {2}",
-                    where(),
-                    endpoint.rank,
-                    Durations.text(endpoint.stall.warnNanos()));
+            System.getLogger("dev.tutti")
+                    .log(
+                            Level.WARNING,
+                            "{0}: rank {1} has waited {2}",
+                            where(),
+                            endpoint.rank,
+                            Durations.text(endpoint.stall.warnNanos()));
         }
         return now;
     }

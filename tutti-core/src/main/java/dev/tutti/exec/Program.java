@@ -8,7 +8,6 @@ import dev.tutti.plan.Reach;
 import dev.tutti.plan.Space;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -141,14 +140,23 @@ final class Program {
     }
 
     private static int[] told(RankPlan plan, boolean meets, Endpoint endpoint) {
-        return meets
-                ? IntStream.range(0, endpoint.size)
-                        .filter(peer -> peer != endpoint.rank)
-                        .toArray()
-                : plan.channels().stream()
-                        .mapToInt(RankPlan.Channel::peer)
-                        .distinct()
-                        .toArray();
+        boolean[] found = new boolean[endpoint.size];
+        if (meets) {
+            Arrays.fill(found, true);
+            found[endpoint.rank] = false;
+        } else {
+            for (RankPlan.Channel channel : plan.channels()) {
+                found[channel.peer()] = true;
+            }
+        }
+        int[] told = new int[endpoint.size];
+        int count = 0;
+        for (int peer = 0; peer < found.length; peer++) {
+            if (found[peer]) {
+                told[count++] = peer;
+            }
+        }
+        return Arrays.copyOf(told, count);
     }
 
     /** The records of every lane with absolute addresses for this launch. */

@@ -160,8 +160,16 @@ final class Resolver {
     }
 
     private boolean reachesPeers(Op each) {
-        return each.sources().stream().anyMatch(this::isPeers)
-                || each.destinations().stream().anyMatch(this::isPeers);
+        return reachesPeers(each.sources()) || reachesPeers(each.destinations());
+    }
+
+    private boolean reachesPeers(List<Chunk> chunks) {
+        for (Chunk chunk : chunks) {
+            if (isPeers(chunk)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean isPeers(Chunk chunk) {
@@ -252,9 +260,7 @@ final class Resolver {
 
     /** Where preMulSum reads peers' inputs: their scalars are known by rank, so the sources must be everybody's input in rank order. */
     private int eachScaled(Op each) {
-        if (op == null
-                || op.kind() != ReduceOp.Kind.PRE_MUL_SUM
-                || each.sources().stream().noneMatch(this::isInputOfPeer)) {
+        if (op == null || op.kind() != ReduceOp.Kind.PRE_MUL_SUM || !readsInputOfPeer(each)) {
             return 0;
         }
         if (each.sources().size() > Transfers.MOST_SCALED) {
@@ -273,8 +279,13 @@ final class Resolver {
         return Records.EACH_SCALED;
     }
 
-    private boolean isInputOfPeer(Chunk chunk) {
-        return chunk.space() == Space.INPUT && chunk.rank() != plan.rank();
+    private boolean readsInputOfPeer(Op each) {
+        for (Chunk chunk : each.sources()) {
+            if (chunk.space() == Space.INPUT && chunk.rank() != plan.rank()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** How many of the last destinations are slots, or peers' memory. */

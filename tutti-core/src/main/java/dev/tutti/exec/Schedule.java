@@ -408,6 +408,7 @@ public final class Schedule implements Progress.Moving {
                         execution.close();
                     }
                     endpoint.retire();
+                    gate.retire();
                 }
             }
         }

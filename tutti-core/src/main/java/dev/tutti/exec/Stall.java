@@ -2,7 +2,6 @@ package dev.tutti.exec;
 
 import dev.tutti.TuttiException;
 import dev.tutti.channel.Board;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * there is still something to wait for. The clock is first read here, so an operation that goes well never reads it.
  */
 public final class Stall {
-    private static final Logger LOG = System.getLogger("dev.tutti");
     private static final long DIAGNOSE_EVERY_NANOS = 1_000_000;
     /** When a wait that looks all right first makes us look at earlier operations; then after twice as long, and so on. */
     private static final long LOOK_BACK_AFTER_NANOS = 50_000_000;
@@ -185,14 +183,15 @@ public final class Stall {
         }
         if (!warned && now - armedAt >= warnNanos) {
             warned = true;
-            LOG.log(
-                    Level.WARNING,
-                    "{0} on ''{1}'': rank {2} has waited {3}: {4}",
-                    what(),
-                    endpoint.name,
-                    endpoint.rank,
-                    Durations.text(warnNanos),
-                    diagnosis.whereEverybodyIs());
+            System.getLogger("dev.tutti")
+                    .log(
+                            Level.WARNING,
+                            "{0} on ''{1}'': rank {2} has waited {3}: {4}",
+                            what(),
+                            endpoint.name,
+                            endpoint.rank,
+                            Durations.text(warnNanos),
+                            diagnosis.whereEverybodyIs());
         }
         return now;
     }

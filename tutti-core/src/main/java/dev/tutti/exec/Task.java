@@ -1,6 +1,5 @@
 package dev.tutti.exec;
 
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -11,7 +10,6 @@ import org.jspecify.annotations.Nullable;
  * then its waiting thread is woken and its callbacks run on whichever thread ended it.
  */
 public abstract class Task {
-    private static final Logger LOG = System.getLogger("dev.tutti");
     private static final long OTHERS_PARK_NANOS = 1_000_000;
     private static final long LONGEST_PARK_NANOS = 1_000_000;
 
@@ -84,7 +82,7 @@ public abstract class Task {
             try {
                 action.accept(cause);
             } catch (Throwable thrown) {
-                LOG.log(Level.WARNING, "a callback of a finished operation threw", thrown);
+                System.getLogger("dev.tutti").log(Level.WARNING, "a callback of a finished operation threw", thrown);
             }
         };
     }

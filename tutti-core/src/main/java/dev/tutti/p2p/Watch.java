@@ -2,7 +2,6 @@ package dev.tutti.p2p;
 
 import dev.tutti.channel.Board;
 import dev.tutti.exec.Durations;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.BitSet;
 
@@ -11,8 +10,6 @@ import java.util.BitSet;
  * here, so messages that go well never read it.
  */
 final class Watch {
-    private static final Logger LOG = System.getLogger("dev.tutti");
-
     /** Vain moves before the first look at the clock. */
     private static final int PATIENCE = 32;
 
@@ -92,14 +89,15 @@ final class Watch {
 
     private void warn(Message oldest, long waitedNanos) {
         String others = pending.count() == 1 ? "" : " (and " + (pending.count() - 1) + " more)";
-        LOG.log(
-                Level.WARNING,
-                "{0}{1}: rank {2} has waited {3}; {4}",
-                onThis(oldest),
-                others,
-                rank,
-                Durations.text(waitedNanos / 1_000_000 * 1_000_000),
-                whyNot(oldest));
+        System.getLogger("dev.tutti")
+                .log(
+                        Level.WARNING,
+                        "{0}{1}: rank {2} has waited {3}; {4}",
+                        onThis(oldest),
+                        others,
+                        rank,
+                        Durations.text(waitedNanos / 1_000_000 * 1_000_000),
+                        whyNot(oldest));
     }
 
     /** Whether a rank that a message needs has closed, and nothing of it is left in the ring. */

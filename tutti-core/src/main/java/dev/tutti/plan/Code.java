@@ -1,8 +1,7 @@
 package dev.tutti.plan;
 
+import java.util.HashMap;
 import java.util.Map;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,8 +85,13 @@ public enum Code {
         PACKET
     }
 
-    private static final Map<String, Code> BY_SYMBOL =
-            Stream.of(values()).collect(Collectors.toUnmodifiableMap(Code::symbol, code -> code));
+    private static final Map<String, Code> BY_SYMBOL = new HashMap<>();
+
+    static {
+        for (Code each : values()) {
+            BY_SYMBOL.put(each.symbol, each);
+        }
+    }
 
     private final String symbol;
     private final Shape shape;

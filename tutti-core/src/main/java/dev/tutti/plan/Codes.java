@@ -7,8 +7,8 @@ final class Codes {
     private Codes() {}
 
     static Code of(int self, List<Chunk> sources, List<Chunk> destinations) {
-        boolean readsPeers = sources.stream().anyMatch(chunk -> chunk.rank() != self);
-        boolean writesPeers = destinations.stream().anyMatch(chunk -> chunk.rank() != self);
+        boolean readsPeers = reachesPeers(self, sources);
+        boolean writesPeers = reachesPeers(self, destinations);
         if (sources.size() == 1) {
             return writesPeers ? Code.PUT : readsPeers ? Code.GET : Code.COPY;
         }
@@ -16,5 +16,14 @@ final class Codes {
             return writesPeers ? Code.READ_REDUCE_SEND : Code.READ_REDUCE;
         }
         return writesPeers ? Code.REDUCE_SEND : Code.REDUCE;
+    }
+
+    private static boolean reachesPeers(int self, List<Chunk> chunks) {
+        for (Chunk chunk : chunks) {
+            if (chunk.rank() != self) {
+                return true;
+            }
+        }
+        return false;
     }
 }

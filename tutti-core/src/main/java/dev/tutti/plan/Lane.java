@@ -206,7 +206,11 @@ public final class Lane {
 
     private Lane sync(Code code, int... channels) {
         if (channels.length > 0) {
-            ops.add(Op.sync(code, java.util.Arrays.stream(channels).boxed().toList()));
+            List<Integer> ids = new ArrayList<>(channels.length);
+            for (int channel : channels) {
+                ids.add(channel);
+            }
+            ops.add(Op.sync(code, ids));
         }
         return this;
     }

@@ -280,6 +280,10 @@ public final class RankBuilder {
      * @return the part of this rank
      */
     public RankPlan build(Collective collective) {
+        List<List<Op>> ops = new ArrayList<>(lanes.size());
+        for (Lane lane : lanes) {
+            ops.add(lane.ops());
+        }
         return new RankPlan(
                 rank,
                 size,
@@ -291,7 +295,7 @@ public final class RankBuilder {
                 channels,
                 List.of(),
                 semaphores,
-                lanes.stream().map(Lane::ops).toList());
+                ops);
     }
 
     void requireScratch(@Nullable Chunk chunk) {

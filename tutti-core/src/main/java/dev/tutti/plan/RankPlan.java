@@ -1,5 +1,6 @@
 package dev.tutti.plan;
 
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -61,7 +62,11 @@ public record RankPlan(
         channels = List.copyOf(channels);
         groups = List.copyOf(groups);
         semaphores = List.copyOf(semaphores);
-        lanes = lanes.stream().map(List::copyOf).toList();
+        List<List<Op>> copies = new ArrayList<>(lanes.size());
+        for (List<Op> lane : lanes) {
+            copies.add(List.copyOf(lane));
+        }
+        lanes = List.copyOf(copies);
     }
 
     /**

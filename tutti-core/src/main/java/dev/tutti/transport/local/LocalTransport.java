@@ -8,7 +8,8 @@ import dev.tutti.spi.RegionLayout;
 import dev.tutti.spi.Transport;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * never touch memory that has gone.
  */
 public final class LocalTransport implements Transport {
-    private final ConcurrentHashMap<Long, Meeting> meetings = new ConcurrentHashMap<>();
+    private final Map<Long, Meeting> meetings = new HashMap<>();
     private final boolean oversubscribed;
 
     public LocalTransport(int ranks) {
@@ -36,13 +37,17 @@ public final class LocalTransport implements Transport {
 
     @Override
     public Fabric join(long id, int rank, int[] worldRanks, RegionLayout layout, Runnable stillWanted) {
-        Meeting[] met = new Meeting[1];
-        meetings.compute(id, (key, meeting) -> {
-            Meeting here = meeting == null ? new Meeting(layout, oversubscribed) : meeting;
-            met[0] = here;
-            return ++here.joined == layout.ranks() ? null : here;
-        });
-        return met[0];
+        synchronized (meetings) {
+            Meeting here = meetings.get(id);
+            if (here == null) {
+                here = new Meeting(layout, oversubscribed);
+                meetings.put(id, here);
+            }
+            if (++here.joined == layout.ranks()) {
+                meetings.remove(id);
+            }
+            return here;
+        }
     }
 
     @Override
@@ -67,7 +72,9 @@ public final class LocalTransport implements Transport {
 
     @Override
     public void close() {
-        meetings.clear();
+        synchronized (meetings) {
+            meetings.clear();
+        }
     }
 
     /** Memory with an arena of its own. */
