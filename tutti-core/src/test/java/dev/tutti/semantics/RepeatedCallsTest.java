@@ -287,6 +287,28 @@ class RepeatedCallsTest {
                 .assertNone();
     }
 
+    /** Each rank takes other memory for a row of the same calls, when it likes. */
+    @ParameterizedTest
+    @EnumSource(names = {"ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL"})
+    void shouldFindThePeersMemoryWhenItIsAnother(Collective collective) {
+        long seed = 20261116;
+        System.out.println("RepeatedCallsTest: seed " + seed);
+        Outcomes.of(2, config(Config.Key.ALGO, "direct"), comm -> {
+                    SplittableRandom random = new SplittableRandom(seed + comm.rank());
+                    List<Repeated> all = new ArrayList<>();
+                    for (int i = 0; i < 3; i++) {
+                        all.add(new Repeated(comm, collective, Where.REGISTERED, 5003));
+                    }
+                    Repeated next = all.getFirst();
+                    for (int round = 0; round < 200; round++) {
+                        next = random.nextInt(4) == 0 ? all.get(random.nextInt(all.size())) : next;
+                        next.round = round;
+                        next.run(false);
+                    }
+                })
+                .assertNone();
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {2, 200})
     void shouldSayWhoLeftTheRow(int count) {
