@@ -96,15 +96,25 @@ final class DirectExchange extends Exchange {
 
     @Override
     void bind(long inputAddress, long outputAddress) {
-        for (int pc = first; pc < code.length; pc += Records.words(code[pc])) {
-            for (int i = pc + Records.OPERANDS; Records.hasOperands(code[pc]) && i < next(code, pc); i++) {
-                if (!PeerBuffers.isPeers(symbolic[i], endpoint.rank)) {
-                    code[i] = program.address(symbolic[i], endpoint, 0, inputAddress, outputAddress);
+        place(false, inputAddress, outputAddress);
+        input = endpoint.peerBuffers.location(endpoint.input, inputAddress, 0);
+        output = endpoint.peerBuffers.location(endpoint.output, outputAddress, 0);
+    }
+
+    /** Puts addresses into the records: of the peer's memory, or of the rank's own. */
+    private void place(boolean peers, long inputAddress, long outputAddress) {
+        for (int pc = first; pc < code.length; pc = next(code, pc)) {
+            if (!Records.hasOperands(code[pc])) {
+                continue;
+            }
+            for (int i = pc + Records.OPERANDS; i < next(code, pc); i++) {
+                if (PeerBuffers.isPeers(symbolic[i], endpoint.rank) == peers) {
+                    code[i] = peers
+                            ? endpoint.peerBuffers.address(symbolic[i])
+                            : program.address(symbolic[i], endpoint, 0, inputAddress, outputAddress);
                 }
             }
         }
-        input = endpoint.peerBuffers.location(endpoint.input, inputAddress, 0);
-        output = endpoint.peerBuffers.location(endpoint.output, outputAddress, 0);
     }
 
     @Override
@@ -150,13 +160,7 @@ final class DirectExchange extends Exchange {
         if (in == peersInput && out == peersOutput) {
             return;
         }
-        for (int pc = first; pc < code.length; pc += Records.words(code[pc])) {
-            for (int i = pc + Records.OPERANDS; Records.hasOperands(code[pc]) && i < next(code, pc); i++) {
-                if (PeerBuffers.isPeers(symbolic[i], endpoint.rank)) {
-                    code[i] = endpoint.peerBuffers.address(symbolic[i]);
-                }
-            }
-        }
+        place(true, 0, 0);
         peersInput = in;
         peersOutput = out;
     }
