@@ -39,6 +39,9 @@ public record Constants(
     /** From a post to the moment when its reader goes on, if it is behind anyway. */
     private static final double POST_NANOS = 30;
 
+    /** What comes in one line with the signature. */
+    private static final double POST_LINE_BYTES = 56;
+
     /** A store to a line that a peer has just read: 9 GB/s rather than 40. */
     private static final double TAKEN_BACK_NANOS_PER_BYTE = 0.1;
 
@@ -154,6 +157,12 @@ public record Constants(
     /** Lines that a rank reaches for in such a plan: posts come with what they show, else there are signals beside it. */
     double metLines(double ranks, double shownBytes) {
         return isPostedByAll(ranks, shownBytes) ? ranks : 3 * (ranks - 1) + 1;
+    }
+
+    /** The same where everybody shows everybody something else: few blocks come in the line of the signature. */
+    double metBlockLines(double ranks, double shownBytes) {
+        boolean inOneLine = isPostedByAll(ranks, shownBytes) && shownBytes <= POST_LINE_BYTES;
+        return metLines(ranks, shownBytes) + (inOneLine ? 0 : ranks - 1);
     }
 
     private boolean isPostedByAll(double ranks, double shownBytes) {

@@ -343,7 +343,7 @@ final class Moves {
                     yield c.packetSteps(n, 1) + c.shared(n, work);
                 }
                 case ONE_SHOT_READ -> {
-                    double work = c.work(2 * n + 2, c.metLines(n, (n - 1.0) * b) + n - 1, (2.0 * n - 1) * b, 0);
+                    double work = c.work(2 * n + 2, c.metBlockLines(n, (n - 1.0) * b), (2.0 * n - 1) * b, 0);
                     yield c.met(n, (n - 1.0) * b, c.rounds(b, 1)) + c.shared(n, work);
                 }
                 case PAIRWISE -> {
@@ -378,11 +378,7 @@ final class Moves {
         @Override
         public double nanos(int n, double b, Constants c) {
             return switch (this) {
-                case FLAT -> {
-                    // With more than two ranks lines wait for each other on their way, which elsewhere is hidden by the
-                    // data.
-                    yield c.steps(n, 1, 1) + c.shared(n, c.work(2, 2.0 * (n - 1) + 4.0 * (n - 2), 0, 0));
-                }
+                case FLAT -> c.met(n, 0, 1) + c.shared(n, c.work(2, n, 0, 0));
                 case DISSEMINATION -> c.steps(n, log2(n), 1) + c.shared(n, c.work(2.0 * log2(n), 2.0 * log2(n), 0, 0));
                 case TREE -> c.steps(n, 2.0 * log2(n), 1) + c.shared(n, c.work(4, 4, 0, 0));
             };

@@ -261,7 +261,7 @@ final class Reductions {
                     yield c.packetSteps(n, 1) + c.shared(n, work);
                 }
                 case ONE_SHOT_READ -> {
-                    double work = c.work(n + 3, c.metLines(n, (n - 1.0) * b) + n - 1, (n - 1.0) * b, (n + 1.0) * b);
+                    double work = c.work(n + 3, c.metBlockLines(n, (n - 1.0) * b), (n - 1.0) * b, (n + 1.0) * b);
                     yield c.met(n, (n - 1.0) * b, c.rounds(b, 1)) + c.shared(n, work);
                 }
                 case RING -> {

@@ -101,11 +101,8 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     /** What more ranks with a core each use: who shows something to many waits for the slowest of them unless it can be ahead. */
     private static final long MANY_POSTED_BYTES = 64 << 10;
 
-    /** From so many ranks on it takes less to read everybody's line than to write a line for everybody. */
+    /** From so many ranks on it takes less to read what everybody shows than to write it for everybody. */
     private static final int MANY = 8;
-
-    /** What they show then: a line with its signature. */
-    private static final int MANY_ROOM = 56;
 
     /** Fewer launches than this at once in the ring are not worth it. */
     private static final int POSTED_AT_ONCE = 32;
@@ -147,10 +144,10 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
      * @return the same on all ranks
      */
     public static boolean isPostedByAll(int ranks, long shownBytes, boolean shareCores) {
-        if (shareCores) {
-            return shownBytes * POSTED_AT_ONCE <= POSTED_BYTES;
+        if (shareCores || ranks >= MANY) {
+            return isPostedAhead(ranks, shownBytes, shareCores);
         }
-        return ranks == 2 ? shownBytes > 0 && shownBytes <= POST_ROOM : ranks >= MANY && shownBytes <= MANY_ROOM;
+        return ranks == 2 ? shownBytes > 0 && shownBytes <= POST_ROOM : shownBytes == 0;
     }
 
     /**

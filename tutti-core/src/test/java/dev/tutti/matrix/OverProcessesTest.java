@@ -2,6 +2,7 @@ package dev.tutti.matrix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tutti.Config;
 import dev.tutti.processes.ProcessWorld;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -111,14 +112,26 @@ class OverProcessesTest {
         }
     }
 
-    /** A sequence; each seed has its own settings. */
+    /** What eight ranks with a core each do differs from what they do where they share cores: these processes take the machine for one of sixteen. */
+    @Test
+    void shouldGiveExactResultsWhenEachOfManyRanksSeemsToHaveACore() throws Exception {
+        System.out.println("sequence with many cores: -Dtutti.seed=" + SEED);
+        List<String> options = List.of("-XX:ActiveProcessorCount=16", ProcessWorld.QUICKLY);
+        assertThat(ProcessWorld.run(options, SequenceProgram.class, 2, 4, LIMIT, "" + SEED, "8", ""))
+                .as("-Dtutti.seed=" + SEED)
+                .isEmpty();
+    }
+
+    /** A sequence; each seed has its own settings. The algorithm may be given. */
     public static final class SequenceProgram implements ProcessWorld.Program {
         @Override
         public String run(int ranksHere, String[] arguments) {
             ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
             SequenceTest.Sequence sequence =
                     SequenceTest.Sequence.of(Long.parseLong(arguments[0]), Integer.parseInt(arguments[1]));
-            ProcessWorld.join(ranksHere, sequence.config(), comm -> sequence.run(comm, wrong));
+            Config config =
+                    arguments.length > 2 ? sequence.config().with(Config.Key.ALGO, arguments[2]) : sequence.config();
+            ProcessWorld.join(ranksHere, config, comm -> sequence.run(comm, wrong));
             return wrong.isEmpty() ? null : String.join("\n", wrong);
         }
     }
