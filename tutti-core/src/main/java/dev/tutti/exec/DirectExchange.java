@@ -1,6 +1,5 @@
 package dev.tutti.exec;
 
-import dev.tutti.memory.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,10 +23,6 @@ final class DirectExchange extends Exchange {
     private final long there;
 
     private final long here;
-    private final long outbound;
-    private final long inbound;
-    private final int outlet;
-    private final int inlet;
     /** Where the second signal and the second wait are: data records lie between those, and before them. */
     private final int telling;
 
@@ -46,10 +41,6 @@ final class DirectExchange extends Exchange {
         this.code = symbolic.clone();
         this.there = endpoint.outbound(peer, 0);
         this.here = endpoint.inbound(peer, 0);
-        this.outbound = symbolic[telling + 1];
-        this.outlet = (int) symbolic[telling + 2];
-        this.inbound = symbolic[waiting + 1];
-        this.inlet = (int) symbolic[waiting + 2];
         this.first = first;
         this.telling = telling;
         this.waiting = waiting;
@@ -119,30 +110,17 @@ final class DirectExchange extends Exchange {
 
     @Override
     void run(long number) {
-        int history = nextHistory();
-        long launch = endpoint.launch + 1;
-        long signature = signature(launch);
-        long signed = signed(launch, history);
-        int wanted = endpoint.expected[inlet] + 1;
-        int count = endpoint.sent[outlet] + 1;
-        board.publishOperation(number);
+        long signed = begin(number);
+        long launch = endpoint.launch;
         endpoint.peerBuffers.goInside();
         endpoint.peerBuffers.tell(there, input, output);
-        Memory.putLong(outbound + signature, signed);
-        Memory.putLongRelease(outbound, count);
-        sent(number, launch, history);
-        endpoint.sent[outlet] = count + 1;
-        endpoint.expected[inlet] = wanted + 1;
-        await(inbound, wanted);
-        if (Memory.getLong(inbound + signature) != signed) {
-            throw stall.mismatch();
-        }
+        signal(launch, signed);
+        await(launch, signed);
         learn();
         move(first, telling);
-        Memory.putLongRelease(outbound, count + 1);
-        wake();
+        signal();
         move(next(code, telling), waiting);
-        await(inbound, wanted + 1);
+        await();
         finish(launch);
         endpoint.peerBuffers.finished();
     }

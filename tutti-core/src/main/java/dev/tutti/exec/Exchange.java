@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * nothing left to look up. Code that serves all kinds of calls is compiled in parts that call each other, which takes as long as a
  * third of such a call; each kind of exchange is small enough to be compiled whole.
  */
-abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, DirectExchange, Handover {
+abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
     final Shape shape;
     final Program program;
     final Endpoint endpoint;
@@ -23,6 +23,11 @@ abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, DirectEx
     /** How often to look before the clock is read. */
     final int turns;
 
+    private final long outbound;
+    private final long inbound;
+    private final int outlet;
+    private final int inlet;
+
     Exchange(Shape shape, Program program, Endpoint endpoint) {
         this.shape = shape;
         this.program = program;
@@ -34,27 +39,44 @@ abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, DirectEx
         this.digest = shape.digest;
         this.sleeping = endpoint.bell.sleeping(peer);
         this.turns = endpoint.pace.turns();
+        long[] code = program.symbolic[0];
+        int signal = Records.find(Records.SIGNAL, code);
+        this.outbound = signal < 0 ? 0 : code[signal + 1];
+        this.outlet = signal < 0 ? 0 : (int) code[signal + 2];
+        int wait = Records.find(Records.WAIT, code);
+        this.inbound = wait < 0 ? 0 : code[wait + 1];
+        this.inlet = wait < 0 ? 0 : (int) code[wait + 2];
     }
 
     /** The exchange that a program is; null if it is something else. */
     static @Nullable Exchange of(Shape shape, Program program, Endpoint endpoint) {
         boolean pair = endpoint.size == 2 && !endpoint.fabric.mustFenceToSignal();
-        if (!program.hearsFromAll) {
-            boolean hands = program.template == Templates.POSTS || (pair && program.template == Templates.COPIES);
-            return hands ? Handover.of(shape, program, endpoint) : null;
+        boolean posted = program.template == Templates.POSTS && !program.hearsFromAll;
+        if (!pair && !posted) {
+            return null;
         }
         if (program.reachesPeers) {
-            return pair ? DirectExchange.of(shape, program, endpoint) : null;
+            return DirectExchange.of(shape, program, endpoint);
         }
-        return !pair
-                ? null
-                : switch (program.template) {
-                    case Templates.BARRIER -> new Meeting(shape, program, endpoint);
-                    case Templates.SLOTS, Templates.COPIES -> SlotExchange.of(shape, program, endpoint);
-                    case Templates.PACKETS, Templates.MOVES -> PacketExchange.of(shape, program, endpoint);
-                    case Templates.POSTS -> PostExchange.of(shape, program, endpoint);
-                    default -> null;
-                };
+        Parts parts = Parts.of(program);
+        if (parts == null || parts.isTwoWay() != program.hearsFromAll) {
+            return null;
+        }
+        return switch (program.template) {
+            case Templates.BARRIER -> new Meeting(shape, program, endpoint);
+            case Templates.SLOTS -> new SlotExchange(shape, program, endpoint, parts);
+            case Templates.COPIES ->
+                parts.isTwoWay()
+                        ? new SlotExchange(shape, program, endpoint, parts)
+                        : new Handover(shape, program, endpoint, parts);
+            case Templates.POSTS ->
+                !parts.isTwoWay()
+                        ? new Handover(shape, program, endpoint, parts)
+                        : program.footprint > Posts.ROOM ? null : new PostExchange(shape, program, endpoint, parts);
+            case Templates.PACKETS, Templates.MOVES ->
+                parts.isTwoWay() ? new PacketExchange(shape, program, endpoint, parts) : null;
+            default -> null;
+        };
     }
 
     /** Whether this is the time for it: whoever must have been heard was in the last launch, and flags do not come round. */
@@ -68,51 +90,69 @@ abstract sealed class Exchange permits Meeting, TwoWay, PacketExchange, DirectEx
     /** Makes the call, which is operation {@code number}. */
     abstract void run(long number);
 
-    /** What the ranks must agree on in the next launch. */
-    final int nextHistory() {
-        return Signature.chain(endpoint.history, digest);
-    }
-
-    /** Where a launch's signature stands beside a counter. */
-    static long signature(long launch) {
-        return RegionLayout.SIGNATURE + ((launch & 1) << 3);
-    }
-
-    static long signed(long launch, int history) {
-        return launch << 32 | (history & 0xFFFFFFFFL);
-    }
-
-    /** After the peer has been sent everything: wakes it if it sleeps, and keeps the books while the signal is on its way. */
-    final void sent(long number, long launch, int history) {
-        wake();
+    /**
+     * Announces the operation and counts its launch.
+     *
+     * @return the launch's flag and what ranks must agree on
+     */
+    final long begin(long number) {
+        long launch = endpoint.launch + 1;
+        int history = Signature.chain(endpoint.history, digest);
         endpoint.history = history;
         endpoint.signature = history;
         endpoint.launch = launch;
+        board.publishOperation(number);
         stall.begin(number);
+        return launch << 32 | (history & 0xFFFFFFFFL);
     }
 
-    /** After a signal: wakes the peer if it sleeps. */
+    /** Says that what the peer reads in this launch is there; pairs with the acquire in {@link #await()}. */
+    final void signal(long launch, long signed) {
+        Memory.putLong(outbound + signature(launch), signed);
+        signal();
+    }
+
+    final void signal() {
+        Memory.putLongRelease(outbound, ++endpoint.sent[outlet]);
+        wake();
+    }
+
+    /** Where a launch's signature stands beside a counter. */
+    private static long signature(long launch) {
+        return RegionLayout.SIGNATURE + ((launch & 1) << 3);
+    }
+
+    /** After the peer has been sent everything: wakes it if it sleeps. */
     final void wake() {
         if (Memory.getIntOpaque(sleeping) != 0) {
             endpoint.bell.ring(peer);
         }
     }
 
+    /** Waits for the peer's first signal in a launch, and compares what it signs. */
+    final void await(long launch, long signed) {
+        await();
+        if (Memory.getLong(inbound + signature(launch)) != signed) {
+            throw stall.mismatch();
+        }
+    }
+
     /**
-     * Waits for the peer's signal. Most waits are over in a few turns, so these have a loop of their own, which is compiled into the
+     * Waits for the peer's next signal. Most waits are over in a few turns, so these have a loop of their own, which is compiled into the
      * exchange, whatever else a wait may come to.
      */
-    final void await(long inbound, int wanted) {
+    final void await() {
+        int wanted = ++endpoint.expected[inlet];
         for (int turn = 0; turn < turns; turn++) {
             if ((int) Memory.getLongAcquire(inbound) - wanted >= 0) {
                 return;
             }
             Thread.onSpinWait();
         }
-        awaitPatiently(inbound, wanted);
+        awaitPatiently(wanted);
     }
 
-    private void awaitPatiently(long inbound, int wanted) {
+    private void awaitPatiently(int wanted) {
         for (int turn = turns; (int) Memory.getLongAcquire(inbound) - wanted < 0; turn++) {
             pause(turn);
         }

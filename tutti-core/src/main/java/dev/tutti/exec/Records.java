@@ -105,6 +105,16 @@ final class Records {
         return (int) (header >>> 48) & 0xFFFF;
     }
 
+    /** Where the first record of a kind is; negative if there is none. */
+    static int find(int kind, long[] code) {
+        for (int pc = 0; pc < code.length; pc += words(code[pc])) {
+            if (kind(code[pc]) == kind) {
+                return pc;
+            }
+        }
+        return -1;
+    }
+
     static long fold(int kernel, int scaled, int plainPosition) {
         return kernel | ((long) (scaled + 1) << 16) | ((long) plainPosition << 32);
     }

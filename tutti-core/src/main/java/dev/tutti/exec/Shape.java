@@ -63,7 +63,7 @@ final class Shape {
     /** As of which choice of plans this is. */
     int generation;
 
-    /** What the program of calls in one launch is to two ranks, when somebody has asked. */
+    /** The program of calls in one launch in one piece, when somebody has asked. */
     private @Nullable Exchange exchange;
 
     private @Nullable Program exchanged;
@@ -113,7 +113,7 @@ final class Shape {
         return call.isInPlace() ? inPlace : apart;
     }
 
-    /** The exchange of two ranks that a program of this shape is, or null. */
+    /** The exchange that a program of this shape is, or null. */
     @Nullable
     Exchange exchange(Program program, Endpoint endpoint) {
         if (program != exchanged) {

@@ -253,9 +253,12 @@ final class Templates {
     }
 
     static void copyShort(long source, long destination, int bytes, Endpoint endpoint) {
+        if (source == destination) {
+            return;
+        }
         if (bytes > MOST_WORD_BYTES || (source | destination) < 0) {
             Transfers.copy(source, destination, bytes, endpoint);
-        } else if (source != destination) {
+        } else {
             copyWords(source, destination, bytes);
         }
     }
