@@ -29,10 +29,13 @@ public final class Pace {
     private static final long SLEEP_AFTER_NANOS = 5_000_000;
 
     /**
-     * Until when this JVM is young: its compilers want the cores, too. If one of them has that of the rank that is waited for, the system moves
-     * the rank at once to a core where nobody looks, and else after milliseconds; so sleep comes as soon as no small message takes any longer.
+     * Until when this JVM is young: its compilers want the cores, too. While one of them has a core, two ranks often share the other, so the core is
+     * soon given away, at every turn. And if one of them has the core of the rank that is waited for, the system moves that rank at once to a
+     * core where nobody looks, and else after milliseconds; so sleep comes as soon as no small message takes any longer.
      */
     private static final long YOUNG_UNTIL = System.nanoTime() + 3_000_000_000L;
+
+    private static final long LOOK_WHILE_YOUNG_NANOS = 20_000;
 
     /** To sleep and to be woken takes 20 to 60 µs, on the core of whoever wakes, too: less would be wasted by sleeping too soon. */
     private static final long SLEEP_ON_SHARED_CORES_AFTER_NANOS = 200_000;
@@ -126,10 +129,17 @@ public final class Pace {
      */
     boolean pass(long since, long now, boolean coreWanted) {
         long waited = now - since;
-        if (waited >= sleepAfterNanos || (waited >= LOOK_NANOS && !shared && now - YOUNG_UNTIL < 0)) {
+        boolean young = !shared && now - YOUNG_UNTIL < 0;
+        if (waited >= (young ? LOOK_NANOS : sleepAfterNanos)) {
             return false;
         }
-        if (shared) {
+        if (young) {
+            if (waited < LOOK_WHILE_YOUNG_NANOS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
+        } else if (shared) {
             if (coreWanted || !keeps(since, now)) {
                 keeping = false;
                 Thread.yield();
