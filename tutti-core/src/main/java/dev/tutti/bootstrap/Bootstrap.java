@@ -65,13 +65,17 @@ public final class Bootstrap implements AutoCloseable {
                     ranks,
                     compared,
                     new TreeMap<>(facts));
+            List<Card> cards;
             try {
                 rendezvous.put("card/" + job.process(), own.encode());
+                cards = collect(job, rendezvous, ranks, deadline, timeout);
+            } catch (PeerFailedException known) {
+                throw known;
             } catch (TuttiException failed) {
+                // Whoever comes later would find the card of a process that is no longer there.
                 giveUp(rendezvous, job, failed);
                 throw failed;
             }
-            List<Card> cards = collect(job, rendezvous, ranks, deadline, timeout);
             cards.forEach(card -> requireFitting(own, card));
             return new Bootstrap(job, rendezvous, cards);
         } catch (RuntimeException failed) {

@@ -21,6 +21,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -542,6 +543,29 @@ class RendezvousTest {
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).isEmpty();
         }
+    }
+
+    /** In a folder that outlives those who meet in it. */
+    @Test
+    void shouldTellWhoComesLateThatTheOthersHaveGivenUp() throws Exception {
+        try (HostedJob hosted = HostedJob.create(Map.of("XDG_RUNTIME_DIR", folder.toString()))) {
+            assertThatThrownBy(() -> joinHosted(hosted, 0, Duration.ofMillis(300)))
+                    .isInstanceOfSatisfying(
+                            TuttiException.class,
+                            late -> assertThat(late.category()).isEqualTo(TuttiException.Category.TIMEOUT))
+                    .hasMessageContaining("missing: rank 1, 2");
+            assertThatThrownBy(() -> joinHosted(hosted, 1, Duration.ofMinutes(5)))
+                    .isInstanceOf(PeerFailedException.class)
+                    .hasMessageContaining("process 0 could not join: rank 0 of 3")
+                    .hasMessageContaining("missing: rank 1, 2");
+        }
+    }
+
+    private static void joinHosted(HostedJob hosted, int rank, Duration timeout) {
+        Map<String, String> environment = new HashMap<>();
+        hosted.describe(environment, rank, 3);
+        Bootstrap.join(Job.from(environment, ProcessId::self), 0, 1, Map.of(), Map.of(), timeout)
+                .close();
     }
 
     @Test
