@@ -39,21 +39,21 @@ final class Moves {
     }
 
     static void gather(Family family) {
-        family.inOrder("linear", SIMPLE, Gather.LINEAR);
-        family.inOrder("linear", PACKET, Gather.LINEAR_PACKETS);
-        family.reading("linear-read", Gather.LINEAR_READ);
-        family.even("tree", Gather.TREE);
-        family.writing("direct", false, Gather.DIRECT);
-        family.directRagged("direct-read", Gather.DIRECT_READ);
+        family.inOrder("linear", SIMPLE, Blocks.GATHER_LINEAR);
+        family.inOrder("linear", PACKET, Blocks.GATHER_LINEAR_PACKETS);
+        family.reading("linear-read", Blocks.GATHER_LINEAR_READ);
+        family.even("tree", Blocks.GATHER_TREE);
+        family.writing("direct", false, Blocks.GATHER_DIRECT);
+        family.directRagged("direct-read", Blocks.GATHER_DIRECT_READ);
     }
 
     static void scatter(Family family) {
-        family.inOrder("linear", SIMPLE, Scatter.LINEAR);
-        family.inOrder("linear", PACKET, Scatter.LINEAR_PACKETS);
-        family.reading("linear-read", Scatter.LINEAR_READ);
-        family.even("tree", Scatter.TREE);
-        family.direct("direct", Scatter.DIRECT);
-        family.writing("direct-write", true, Scatter.DIRECT_WRITE);
+        family.inOrder("linear", SIMPLE, Blocks.SCATTER_LINEAR);
+        family.inOrder("linear", PACKET, Blocks.SCATTER_LINEAR_PACKETS);
+        family.reading("linear-read", Blocks.SCATTER_LINEAR_READ);
+        family.even("tree", Blocks.SCATTER_TREE);
+        family.direct("direct", Blocks.SCATTER_DIRECT);
+        family.writing("direct-write", true, Blocks.SCATTER_DIRECT_WRITE);
     }
 
     static void allToAll(Family family) {
@@ -197,11 +197,7 @@ final class Moves {
                     double work = c.work(3.0 * (n - 1) + 1, 4.0 * (n - 1), (2.0 * n - 1) * b, 0);
                     yield c.steps(n, n - 1, c.rounds(b, 1)) + c.shared(n, work);
                 }
-                case DOUBLING -> {
-                    double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), (2.0 * n - 1) * b, 0);
-                    yield c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
-                }
-                case PAT -> {
+                case DOUBLING, PAT -> {
                     double work = c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), (2.0 * n - 1) * b, 0);
                     yield c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
                 }
@@ -211,97 +207,66 @@ final class Moves {
         }
     }
 
-    private enum Gather implements Author {
-        LINEAR,
-        LINEAR_PACKETS,
-        LINEAR_READ,
-        TREE,
-        DIRECT,
-        DIRECT_READ;
+    /** Gathers and scatters: the same blocks go the other way, and mostly cost the same. */
+    private enum Blocks implements Author {
+        GATHER_LINEAR,
+        GATHER_LINEAR_PACKETS,
+        GATHER_LINEAR_READ,
+        GATHER_TREE,
+        GATHER_DIRECT,
+        GATHER_DIRECT_READ,
+        SCATTER_LINEAR,
+        SCATTER_LINEAR_PACKETS,
+        SCATTER_LINEAR_READ,
+        SCATTER_TREE,
+        SCATTER_DIRECT,
+        SCATTER_DIRECT_WRITE;
 
         @Override
         public void accept(RankBuilder me) {
             switch (this) {
-                case LINEAR -> Linear.gather(me);
-                case LINEAR_PACKETS -> Linear.gatherPackets(me);
-                case LINEAR_READ -> Linear.gatherReading(me);
-                case TREE -> BinomialTree.gather(me);
-                case DIRECT -> Direct.gather(me);
-                case DIRECT_READ -> Direct.gatherReading(me);
+                case GATHER_LINEAR -> Linear.gather(me);
+                case GATHER_LINEAR_PACKETS -> Linear.gatherPackets(me);
+                case GATHER_LINEAR_READ -> Linear.gatherReading(me);
+                case GATHER_TREE -> BinomialTree.gather(me);
+                case GATHER_DIRECT -> Direct.gather(me);
+                case GATHER_DIRECT_READ -> Direct.gatherReading(me);
+                case SCATTER_LINEAR -> Linear.scatter(me);
+                case SCATTER_LINEAR_PACKETS -> Linear.scatterPackets(me);
+                case SCATTER_LINEAR_READ -> Linear.scatterReading(me);
+                case SCATTER_TREE -> BinomialTree.scatter(me);
+                case SCATTER_DIRECT -> Direct.scatter(me);
+                case SCATTER_DIRECT_WRITE -> Direct.scatterWriting(me);
             }
         }
 
         @Override
         public double nanos(int n, double b, Constants c) {
             return switch (this) {
-                case LINEAR -> {
+                case GATHER_LINEAR, SCATTER_LINEAR -> {
                     double root = c.work(n + 1, 2.0 * (n - 1), 1.0 * n * b, 0);
                     yield c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
                 }
-                case LINEAR_PACKETS -> {
+                case GATHER_LINEAR_PACKETS, SCATTER_LINEAR_PACKETS -> {
                     double root = c.packetWork(n, n - 1, (n - 1.0) * b, 0);
                     yield c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
                 }
-                case LINEAR_READ -> {
+                case GATHER_LINEAR_READ -> {
                     double root = c.work(n + 1, 2.0 * (n - 1), 1.0 * n * b, 0);
                     yield c.shown(n, b, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
                 }
-                case TREE -> {
-                    double root = c.work(n + 1, n - 1 + log2(n), 1.0 * n * b, 0);
-                    double other = c.work(3 + log2(n) / 2.0, 2 + log2(n), (1 + log2(n) / 2.0) * b, 0);
-                    yield c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
-                }
-                case DIRECT -> c.steps(n, 2, 1) + c.rooted(n, c.work(3, 2.0 * (n - 1), b, 0), c.work(3, 3, b, 0), 1);
-                case DIRECT_READ -> {
-                    double root = c.work(n + 2, 3.0 * (n - 1), 1.0 * n * b, 0);
-                    yield c.steps(n, 2, 1) + c.rooted(n, root, c.work(2, 2, 0, 0), 1);
-                }
-            };
-        }
-    }
-
-    private enum Scatter implements Author {
-        LINEAR,
-        LINEAR_PACKETS,
-        LINEAR_READ,
-        TREE,
-        DIRECT,
-        DIRECT_WRITE;
-
-        @Override
-        public void accept(RankBuilder me) {
-            switch (this) {
-                case LINEAR -> Linear.scatter(me);
-                case LINEAR_PACKETS -> Linear.scatterPackets(me);
-                case LINEAR_READ -> Linear.scatterReading(me);
-                case TREE -> BinomialTree.scatter(me);
-                case DIRECT -> Direct.scatter(me);
-                case DIRECT_WRITE -> Direct.scatterWriting(me);
-            }
-        }
-
-        @Override
-        public double nanos(int n, double b, Constants c) {
-            return switch (this) {
-                case LINEAR -> {
-                    double root = c.work(n + 1, 2.0 * (n - 1), 1.0 * n * b, 0);
-                    yield c.steps(n, 1, c.rounds(b, 1)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
-                }
-                case LINEAR_PACKETS -> {
-                    double root = c.packetWork(n, n - 1, (n - 1.0) * b, 0);
-                    yield c.packetSteps(n, 1) + c.rooted(n, root, c.packetWork(1, 1, b, 0), 1);
-                }
-                case LINEAR_READ -> {
+                case SCATTER_LINEAR_READ -> {
                     double root = c.work(n + 1, n, 1.0 * n * b, 0);
                     yield c.shown(n, n * b, c.rounds(n * b, n)) + c.rooted(n, root, c.work(2, 2, b, 0), c.rounds(b, 1));
                 }
-                case TREE -> {
+                case GATHER_TREE, SCATTER_TREE -> {
                     double root = c.work(n + 1, n - 1 + log2(n), 1.0 * n * b, 0);
                     double other = c.work(3 + log2(n) / 2.0, 2 + log2(n), (1 + log2(n) / 2.0) * b, 0);
                     yield c.steps(n, log2(n), c.rounds(b, 1)) + c.rooted(n, root, other, c.rounds(b, 1));
                 }
-                case DIRECT -> c.steps(n, 2, 1) + c.rooted(n, c.work(3, 2.0 * (n - 1), b, 0), c.work(3, 3, b, 0), 1);
-                case DIRECT_WRITE -> {
+                case GATHER_DIRECT, SCATTER_DIRECT ->
+                    c.steps(n, 2, 1) + c.rooted(n, c.work(3, 2.0 * (n - 1), b, 0), c.work(3, 3, b, 0), 1);
+                case GATHER_DIRECT_READ, SCATTER_DIRECT_WRITE -> {
                     double root = c.work(n + 2, 3.0 * (n - 1), 1.0 * n * b, 0);
                     yield c.steps(n, 2, 1) + c.rooted(n, root, c.work(2, 2, 0, 0), 1);
                 }
@@ -355,8 +320,8 @@ final class Moves {
                     double work = c.work(moved + n + 2 * log2(n), 2.0 * (moved + log2(n)), (moved + n) * b, 0);
                     yield c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
                 }
-                case DIRECT -> c.steps(n, 2, 1) + c.shared(n, c.work(n + 4, 5.0 * (n - 1), 1.0 * n * b, 0));
-                case DIRECT_READ -> c.steps(n, 2, 1) + c.shared(n, c.work(n + 4, 5.0 * (n - 1), 1.0 * n * b, 0));
+                case DIRECT, DIRECT_READ ->
+                    c.steps(n, 2, 1) + c.shared(n, c.work(n + 4, 5.0 * (n - 1), 1.0 * n * b, 0));
             };
         }
     }

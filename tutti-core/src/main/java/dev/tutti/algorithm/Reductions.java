@@ -268,12 +268,7 @@ final class Reductions {
                     double work = c.work(3.0 * (n - 1) + 1, 4.0 * (n - 1), b, 3.0 * (n - 1) * b);
                     yield c.steps(n, n - 1, c.rounds(b, 1)) + c.shared(n, work);
                 }
-                case HALVING -> {
-                    double work =
-                            c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), 0.5 * n * b, (2.0 * n - 1) * b);
-                    yield c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
-                }
-                case PAT -> {
+                case HALVING, PAT -> {
                     double work =
                             c.work(n + 2.0 * log2(n), 2.0 * (n - 1) + 2 * log2(n), 0.5 * n * b, (2.0 * n - 1) * b);
                     yield c.steps(n, log2(n), c.rounds(b, 1)) + c.shared(n, work);
