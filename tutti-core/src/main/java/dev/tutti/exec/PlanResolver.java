@@ -10,7 +10,6 @@ import dev.tutti.plan.PlanSizes;
 import dev.tutti.plan.RankPlan;
 import dev.tutti.plan.Space;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -23,17 +22,11 @@ import org.jspecify.annotations.Nullable;
  * clipped, only what is behind them: whoever waits for a slot waits for all of it. Where nothing is clipped and the slots lie one after the
  * other, one record covers them all.
  */
-public final class PlanResolver {
-    private final RankPlan plan;
+public final class PlanResolver extends LaneWriter {
     private final PlanSizes sizes;
     private final DataType type;
     private final @Nullable ReduceOp operator;
     private final long slotStride;
-    private final Counters counters;
-    private final List<Integer> starts = new ArrayList<>();
-    private final List<PlanStep> steps = new ArrayList<>();
-    private long[] out = new long[64];
-    private int length;
     private boolean looping;
 
     /** Where counters are. */
@@ -55,12 +48,11 @@ public final class PlanResolver {
             DataType type,
             @Nullable ReduceOp operator,
             Counters counters) {
-        this.plan = plan;
+        super(plan, counters);
         this.sizes = sizes;
         this.slotStride = slotStride;
         this.type = type;
         this.operator = operator;
-        this.counters = counters;
     }
 
     /**
@@ -77,38 +69,16 @@ public final class PlanResolver {
             DataType type,
             @Nullable ReduceOp operator,
             Counters counters) {
-        int lanes = plan.lanes().size();
-        long[][] symbolic = new long[lanes][];
-        int[][] starts = new int[lanes][];
-        PlanStep[][] steps = new PlanStep[lanes][];
-        PlanResolver resolver = new PlanResolver(plan, sizes, slotStride, type, operator, counters);
-        for (int lane = 0; lane < lanes; lane++) {
-            symbolic[lane] = resolver.lane(plan.lanes().get(lane));
-            starts[lane] = resolver.starts.stream().mapToInt(Integer::intValue).toArray();
-            steps[lane] = resolver.steps.toArray(PlanStep[]::new);
-        }
-        return new PlanProgram(symbolic, starts, steps);
+        return new PlanResolver(plan, sizes, slotStride, type, operator, counters).program();
     }
 
-    private long[] lane(List<Op> ops) {
-        length = 0;
-        starts.clear();
-        steps.clear();
-        for (int i = 0; i < ops.size(); i++) {
-            Op op = ops.get(i);
-            begin(new PlanStep(i, -1, op));
-            if (op.code() == Code.PIPELINE) {
-                loop(i, Objects.requireNonNull(op.loop()));
-            } else {
-                op(op);
-            }
+    @Override
+    void write(int index, Op op) {
+        if (op.code() == Code.PIPELINE) {
+            loop(index, Objects.requireNonNull(op.loop()));
+        } else {
+            super.write(index, op);
         }
-        return Arrays.copyOf(out, length);
-    }
-
-    private void begin(PlanStep step) {
-        starts.add(length);
-        steps.add(step);
     }
 
     private void loop(int index, Op.Loop loop) {
@@ -120,7 +90,7 @@ public final class PlanResolver {
         looping = true;
         for (int i = 0; i < loop.body().size(); i++) {
             begin(new PlanStep(index, i, loop.body().get(i)));
-            op(loop.body().get(i));
+            super.write(index, loop.body().get(i));
         }
         looping = false;
         if (length == body) {
@@ -132,49 +102,8 @@ public final class PlanResolver {
         out[at + 3] = words + 2;
     }
 
-    private void op(Op op) {
-        switch (op.code().shape()) {
-            case PLAIN -> plain(op);
-            case PACKET -> packets(op);
-            case CONTROL -> control(op);
-        }
-    }
-
-    private void control(Op op) {
-        switch (op.code()) {
-            case NOP, FLUSH -> {} // a lane is one thread, and puts to addressable memory are done when they return
-            case SIGNAL, RELAXED_SIGNAL -> signal(op.channels());
-            case WAIT, RELAXED_WAIT -> await(op.channels());
-            case ACQUIRE -> semaphores(Records.ACQUIRE, op.semaphores());
-            case RELEASE -> semaphores(Records.RELEASE, op.semaphores());
-            case BARRIER -> {
-                Op.Barrier barrier = Objects.requireNonNull(op.barrier());
-                emit(Records.header(Records.BARRIER, 0, 0, 0, 3), counters.barrier(barrier.id()), barrier.lanes());
-            }
-            default -> throw new IllegalArgumentException("cannot run " + op + " of rank " + plan.rank());
-        }
-    }
-
-    private void signal(List<Integer> channels) {
-        emit(Records.header(Records.SIGNAL, channels.size(), 0, 0, 1 + 2 * channels.size()));
-        channels.forEach(id -> emit(counters.outbound(id), where(id)));
-    }
-
-    private void await(List<Integer> channels) {
-        emit(Records.header(Records.WAIT, channels.size(), 0, 0, 1 + 2 * channels.size()));
-        channels.forEach(id -> emit(counters.inbound(id), where(id)));
-    }
-
-    private long where(int channel) {
-        return ((long) plan.channels().get(channel).peer() << 32) | channel;
-    }
-
-    private void semaphores(int kind, List<Integer> ids) {
-        emit(Records.header(kind, ids.size(), 0, 0, 1 + ids.size()));
-        ids.forEach(id -> emit(id.longValue()));
-    }
-
-    private void plain(Op op) {
+    @Override
+    void plain(Op op) {
         if (!op.code().isPairwise()) {
             regions(op, op.sources(), op.destinations());
             return;
@@ -280,7 +209,8 @@ public final class PlanResolver {
         return Records.operand(Records.PLAN_PACKETS, chunk.rank(), 2 * offset);
     }
 
-    private void packets(Op op) {
+    @Override
+    void packets(Op op) {
         if (op.code() != Code.PUT_PACKETS) {
             boolean plainSource = op.code() == Code.PACK || op.code().folds();
             boolean plainDestination = op.code() == Code.UNPACK || op.code().folds();
@@ -344,13 +274,5 @@ public final class PlanResolver {
         }
         ReduceOp how = operator != null ? operator : op.fold() != null ? op.fold() : ReduceOp.SUM;
         return PlanFolds.kernel(how, type);
-    }
-
-    private void emit(long... words) {
-        if (length + words.length > out.length) {
-            out = Arrays.copyOf(out, Math.max(2 * out.length, length + words.length));
-        }
-        System.arraycopy(words, 0, out, length, words.length);
-        length += words.length;
     }
 }
