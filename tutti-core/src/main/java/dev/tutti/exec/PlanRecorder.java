@@ -18,7 +18,6 @@ public final class PlanRecorder {
     private final long[] ends;
     private final List<PlanProgram> programs = new ArrayList<>();
     private int size;
-    private long lost;
     private int rank;
     /** By lane: when it came to the record that it is at. */
     private long[] reached = {};
@@ -66,7 +65,6 @@ public final class PlanRecorder {
 
     private void add(int lane, int position, long start, long end) {
         if (size == starts.length) {
-            lost++;
             return;
         }
         lanes[size] = lane;
@@ -75,11 +73,6 @@ public final class PlanRecorder {
         starts[size] = start;
         ends[size] = end;
         size++;
-    }
-
-    /** How many spans did not fit. */
-    public long lost() {
-        return lost;
     }
 
     /**

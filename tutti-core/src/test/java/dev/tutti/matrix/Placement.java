@@ -14,10 +14,5 @@ enum Placement {
     SHARED,
     GLOBAL,
     /** From {@code comm.allocate}. */
-    ALLOCATED;
-
-    /** Whether it can be a segment that is passed as such. */
-    boolean isSegment() {
-        return this != ARRAY && this != ARRAY_PART && this != OTHER_ARRAY_PART && this != ALLOCATED;
-    }
+    ALLOCATED
 }

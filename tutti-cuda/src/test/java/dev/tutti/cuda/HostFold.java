@@ -42,10 +42,6 @@ final class HostFold {
         return sources[rank];
     }
 
-    MemorySegment expected() {
-        return expected;
-    }
-
     /** Everybody's scalar but one is 1, which changes nothing. */
     ReduceOp operator(int rank) {
         return fold == Fold.MUL_SUM ? ReduceOp.preMulSum(rank == scaled ? scalar : 1) : KernelBitsTest.operator(fold);

@@ -25,15 +25,10 @@ public final class Devices {
     private static final MethodHandle cuDevicePrimaryCtxRetain =
             Driver.LIBRARY.function("cuDevicePrimaryCtxRetain", LONG, INT);
 
-    private static final MethodHandle cuDevicePrimaryCtxRelease =
-            Driver.LIBRARY.function("cuDevicePrimaryCtxRelease_v2", INT);
-
     private static final MethodHandle cuDevicePrimaryCtxReset =
             Driver.LIBRARY.function("cuDevicePrimaryCtxReset_v2", INT);
 
     private static final MethodHandle cuCtxSetCurrent = Driver.LIBRARY.function("cuCtxSetCurrent", LONG);
-
-    private static final MethodHandle cuCtxGetCurrent = Driver.LIBRARY.function("cuCtxGetCurrent", LONG);
 
     private static final MethodHandle cuCtxSynchronize = Driver.LIBRARY.function("cuCtxSynchronize");
 
@@ -131,18 +126,6 @@ public final class Devices {
         }
     }
 
-    /** Undoes one {@link #retainPrimary}. */
-    public static void releasePrimary(int device) {
-        try {
-            int code = (int) cuDevicePrimaryCtxRelease.invokeExact(device);
-            if (code != 0) {
-                throw Driver.failure(code, "cuDevicePrimaryCtxRelease", "device " + device);
-            }
-        } catch (Throwable thrown) {
-            throw Scratch.rethrown(thrown);
-        }
-    }
-
     /** Destroys everything in the shared context. */
     public static void resetPrimary(int device) {
         try {
@@ -162,20 +145,6 @@ public final class Devices {
             if (code != 0) {
                 throw Driver.failure(code, "cuCtxSetCurrent", "context " + context);
             }
-        } catch (Throwable thrown) {
-            throw Scratch.rethrown(thrown);
-        }
-    }
-
-    /** The thread's context, or 0. */
-    public static long current() {
-        try {
-            MemorySegment out = Scratch.zeroed();
-            int code = (int) cuCtxGetCurrent.invokeExact(out.address());
-            if (code != 0) {
-                throw Driver.failure(code, "cuCtxGetCurrent", "");
-            }
-            return out.get(ValueLayout.JAVA_LONG, 0);
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
         }

@@ -17,9 +17,6 @@ public final class Modules {
     private static final MethodHandle cuModuleGetFunction =
             Driver.LIBRARY.function("cuModuleGetFunction", LONG, LONG, LONG);
 
-    private static final MethodHandle cuFuncGetAttribute =
-            Driver.LIBRARY.function("cuFuncGetAttribute", LONG, INT, LONG);
-
     private static final MethodHandle cuOccupancyMaxActiveBlocksPerMultiprocessor =
             Driver.LIBRARY.function("cuOccupancyMaxActiveBlocksPerMultiprocessor", LONG, LONG, INT, LONG);
 
@@ -64,20 +61,6 @@ public final class Modules {
                 throw Driver.failure(code, "cuModuleGetFunction", "module " + module + ", name " + name);
             }
             return out.get(ValueLayout.JAVA_LONG, 0);
-        } catch (Throwable thrown) {
-            throw Scratch.rethrown(thrown);
-        }
-    }
-
-    /** Registers, shared memory and so on, by number. */
-    public static int functionAttribute(int attribute, long function) {
-        try {
-            MemorySegment out = Scratch.zeroed();
-            int code = (int) cuFuncGetAttribute.invokeExact(out.address(), attribute, function);
-            if (code != 0) {
-                throw Driver.failure(code, "cuFuncGetAttribute", "attribute " + attribute + ", function " + function);
-            }
-            return out.get(ValueLayout.JAVA_INT, 0);
         } catch (Throwable thrown) {
             throw Scratch.rethrown(thrown);
         }

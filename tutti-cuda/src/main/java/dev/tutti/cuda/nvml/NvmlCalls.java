@@ -16,9 +16,6 @@ public final class NvmlCalls {
     private static final MethodHandle nvmlDeviceGetHandleByPciBusId =
             Nvml.LIBRARY.function("nvmlDeviceGetHandleByPciBusId_v2", LONG, LONG);
 
-    private static final MethodHandle nvmlDeviceGetHandleByIndex =
-            Nvml.LIBRARY.function("nvmlDeviceGetHandleByIndex_v2", INT, LONG);
-
     private static final MethodHandle nvmlDeviceGetUtilizationRates =
             Nvml.LIBRARY.function("nvmlDeviceGetUtilizationRates", LONG, LONG);
 
@@ -92,20 +89,6 @@ public final class NvmlCalls {
             int code = (int) nvmlDeviceGetHandleByPciBusId.invokeExact(text, out.address());
             if (code != 0) {
                 throw Nvml.failure(code, "nvmlDeviceGetHandleByPciBusId", "text " + text);
-            }
-            return out.get(ValueLayout.JAVA_LONG, 0);
-        } catch (Throwable thrown) {
-            throw Scratch.rethrown(thrown);
-        }
-    }
-
-    /** The device of a number. */
-    public static long byIndex(int index) {
-        try {
-            MemorySegment out = Scratch.zeroed();
-            int code = (int) nvmlDeviceGetHandleByIndex.invokeExact(index, out.address());
-            if (code != 0) {
-                throw Nvml.failure(code, "nvmlDeviceGetHandleByIndex", "index " + index);
             }
             return out.get(ValueLayout.JAVA_LONG, 0);
         } catch (Throwable thrown) {
