@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -15,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** The same kernels in C, compiled on the spot for this machine. */
@@ -68,16 +70,30 @@ final class CTwin {
         return compiled;
     }
 
-    /** {@code void (const void *a, const void *b, void *c, int64_t count, int64_t aux)}. */
+    /** {@code void (MemorySegment a, MemorySegment b, MemorySegment c, long count, long aux)}; segments may be arrays. */
     MethodHandle kernel(DataType type, Fold fold) {
+        return kernel(symbols.findOrThrow(name(type, fold)));
+    }
+
+    /** The same, with Tutti's promises about NaN and the sign of zero, where the loop above has not got them. */
+    Optional<MethodHandle> exact(DataType type, Fold fold) {
+        return symbols.find(name(type, fold) + "_exact").map(CTwin::kernel);
+    }
+
+    private static String name(DataType type, Fold fold) {
+        return type + "_" + fold.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static MethodHandle kernel(MemorySegment symbol) {
         return Linker.nativeLinker()
                 .downcallHandle(
-                        symbols.findOrThrow(type + "_" + fold.name().toLowerCase(Locale.ROOT)),
+                        symbol,
                         FunctionDescriptor.ofVoid(
+                                ValueLayout.ADDRESS,
+                                ValueLayout.ADDRESS,
+                                ValueLayout.ADDRESS,
                                 ValueLayout.JAVA_LONG,
-                                ValueLayout.JAVA_LONG,
-                                ValueLayout.JAVA_LONG,
-                                ValueLayout.JAVA_LONG,
-                                ValueLayout.JAVA_LONG));
+                                ValueLayout.JAVA_LONG),
+                        Linker.Option.critical(true));
     }
 }

@@ -1,5 +1,6 @@
 /* What a C programmer writes: one loop per type and fold, c = a op b, left to the compiler. Same results as Tutti's
- * kernels for numbers; minimum and maximum do not care about NaN and the sign of zero, which favours C. */
+ * kernels for numbers; minimum and maximum do not care about NaN and the sign of zero, which favours C; those that
+ * do are called exact. */
 #include <stdint.h>
 #include <string.h>
 #if defined(__F16C__)
@@ -65,6 +66,22 @@ LOOP(float64_min, double, y < x ? y : x)
 LOOP(float64_max, double, y > x ? y : x)
 LOOP(float64_avg, double, (x + y) / (double) aux)
 LOOP(float64_mul_sum, double, x *double_of_bits(aux) + y)
+
+/* Minimum and maximum as Tutti promises them: NaN wins, and -0 is less than 0. */
+#define EXACT(name, type, bits)                                                                                       \
+    LOOP(name##_min_exact, type, (x < y) | (x != x) | ((x == y) & (bits(x) < 0)) ? x : y)                             \
+    LOOP(name##_max_exact, type, (x > y) | (x != x) | ((x == y) & (bits(y) < 0)) ? x : y)
+
+static inline int64_t bits_of_double(double d) {
+    int64_t bits;
+    memcpy(&bits, &d, 8);
+    return bits;
+}
+
+#define signed_bits(f) ((int32_t) bits_of_float(f))
+
+EXACT(float32, float, signed_bits)
+EXACT(float64, double, bits_of_double)
 
 /* Types that accumulate in float: decode, fold, encode. */
 #define SMALL(name, type, decode, encode)                                                                             \
