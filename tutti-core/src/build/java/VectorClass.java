@@ -58,6 +58,7 @@ record VectorClass(Lane lane, boolean heap) {
     private String imports() {
         StringBuilder text = new StringBuilder("import static dev.tutti.reduce.Memory.ALL;\n");
         text.append(lane.parts == 0 && !heap ? "\nimport java.lang.foreign.MemorySegment;\n" : "\n");
+        text.append(heap ? "import java.lang.invoke.VarHandle;\n" : "");
         TreeSet<String> names = new TreeSet<>(List.of("VectorSpecies", Text.vectorOf(lane.storage)));
         if (lane.isSmallFloat() || lane.isInteger()) {
             names.add("VectorOperators");

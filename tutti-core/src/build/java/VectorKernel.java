@@ -25,7 +25,7 @@ record VectorKernel(Lane lane, VectorFold fold, int n, boolean heap) {
                                 + (heap
                                         ? "for (int o = 0; o < last; o += ELEMENTS) {\n"
                                         : "for (long o = 0; o < last; o += WIDTH) {\n")
-                                + Text.indent(block("o", lane.loaded() + " r;\n") + store("o", "r"))
+                                + Text.indent(block("o", lane.loaded() + " r;\n") + store("o", "r") + order())
                                 + "}\n"
                                 + store("last", "tail") + "return;\n")
                 + "}\n" + scalarLoop.replace("FROM", "0");
@@ -109,6 +109,14 @@ record VectorKernel(Lane lane, VectorFold fold, int n, boolean heap) {
             return r + stored + ".intoArray(out, outAt + " + o + ");\n";
         }
         return r + ".intoMemorySegment(ALL, dst + " + byteOffset(o) + ", Memory.ORDER);\n";
+    }
+
+    /**
+     * Between two vectors, on arrays. C2 unrolls the loop and, as an array does not overlap native memory, would begin each turn with all
+     * loads from there, the last one first: which no cache foresees.
+     */
+    private String order() {
+        return heap ? "if (VectorFolds.FENCES_ARE_FREE) {\n    VarHandle.storeStoreFence();\n}\n" : "";
     }
 
     private String byteOffset(String o) {

@@ -30,6 +30,9 @@ final class VectorFolds {
     static final int UMIN = SCALED_SUM + SLOTS;
     static final int UMAX = UMIN + SLOTS;
 
+    /** Whether a fence between stores is no instruction, and keeps nobody but the compiler from reordering. */
+    static final boolean FENCES_ARE_FREE = System.getProperty("os.arch", "").equals("amd64");
+
     private VectorFolds() {}
 
     /** Loads the classes behind all species that kernels use. */
