@@ -18,6 +18,8 @@ enum Lane {
     BFLOAT16("Bfloat16", "short", "Short", "float", 2, 2),
     E4M3("E4m3", "byte", "Byte", "float", 1, 4),
     E5M2("E5m2", "byte", "Byte", "float", 1, 4),
+    /** float16 again, for more sources than its loops take. */
+    PACKED_FLOAT16("Float16", "short", "Short", "float", 2, 2),
     /** The small floats again, for minimum and maximum: these need no arithmetic, but an order of the bits. */
     ORDERED_FLOAT16("Float16", "short", "Short", "float", 2, 1),
     ORDERED_BFLOAT16("Bfloat16", "short", "Short", "float", 2, 1),
@@ -48,6 +50,11 @@ enum Lane {
         return parts > 1;
     }
 
+    /** Whether this is a type, and not one of them again. */
+    boolean isType() {
+        return ordinal() < PACKED_FLOAT16.ordinal();
+    }
+
     boolean isOrdered() {
         return ordinal() >= ORDERED_FLOAT16.ordinal();
     }
@@ -60,10 +67,14 @@ enum Lane {
         return ordinal() >= FLOAT16.ordinal();
     }
 
-    /** What this type's kernel of a fold works on. */
-    Lane forFold(VectorFold fold) {
-        boolean ordered = isSmallFloat() && (fold == VectorFold.MIN || fold == VectorFold.MAX);
-        return ordered ? valueOf("ORDERED_" + name()) : this;
+    /** What this type's kernel of a fold and a number of sources works on. */
+    Lane forFold(VectorFold fold, int n, boolean heap) {
+        if (isSmallFloat() && fold.isExtreme()) {
+            return valueOf("ORDERED_" + name());
+        }
+        // Eight sources, each with a factor, are more than C2 makes vectors of.
+        boolean manyFactors = fold == VectorFold.MUL_SUM && n == 8 && !heap;
+        return this == FLOAT16 && (n > 8 || manyFactors) ? PACKED_FLOAT16 : this;
     }
 
     String species() {
@@ -97,6 +108,7 @@ enum Lane {
         if (parts == 4) {
             return single ? new int[] {1, 2, 9} : new int[] {2, 9};
         }
-        return IntStream.rangeClosed(single ? 1 : 2, isBfloat16() ? 9 : 8).toArray();
+        boolean many = isBfloat16() || this == FLOAT16 && !fold.isExtreme();
+        return IntStream.rangeClosed(single ? 1 : 2, many ? 9 : 8).toArray();
     }
 }

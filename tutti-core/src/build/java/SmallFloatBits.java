@@ -36,7 +36,7 @@ final class SmallFloatBits {
     /** Without calls of our own: C2 has had enough of a method's inlining by the time it comes to its scalar loop. */
     static String decodeScalar(Lane lane, String bits) {
         return switch (lane) {
-            case FLOAT16, ORDERED_FLOAT16 -> "Float.float16ToFloat(" + bits + ")";
+            case FLOAT16, PACKED_FLOAT16, ORDERED_FLOAT16 -> "Float.float16ToFloat(" + bits + ")";
             case BFLOAT16, ORDERED_BFLOAT16 -> "Float.intBitsToFloat(" + bits + " << 16)";
             case E4M3, ORDERED_E4M3 -> "SmallFloats.e4m3ToFloat(" + bits + ")";
             case E5M2, ORDERED_E5M2 -> "SmallFloats.e5m2ToFloat(" + bits + ")";
@@ -47,7 +47,7 @@ final class SmallFloatBits {
     /** Of {@code bits} for bfloat16, as {@link #encode} does it, and else of {@code value}. */
     static String encodeScalar(Lane lane, String value) {
         return switch (lane) {
-            case FLOAT16, ORDERED_FLOAT16 -> "Float.floatToFloat16(" + value + ")";
+            case FLOAT16, PACKED_FLOAT16, ORDERED_FLOAT16 -> "Float.floatToFloat16(" + value + ")";
             case BFLOAT16, ORDERED_BFLOAT16 -> "(short) ((bits | bits >>> 16 & 1) + 0x7FFF >>> 16)";
             case E4M3, ORDERED_E4M3 -> "SmallFloats.floatToE4m3(" + value + ")";
             case E5M2, ORDERED_E5M2 -> "SmallFloats.floatToE5m2(" + value + ")";
@@ -61,6 +61,20 @@ final class SmallFloatBits {
             return part == 0
                     ? "FloatVector " + v + " = " + x + ".lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();\n"
                     : "FloatVector " + v + " = " + x + ".and(0xFFFF0000).reinterpretAsFloats();\n";
+        }
+        if (lane == Lane.PACKED_FLOAT16) {
+            // As below, but what is below the smallest normal number is negative without it, and is added where it is;
+            // and infinities
+            // and NaN get float32's exponent.
+            return """
+                    IntVector Vt = TOP;
+                    IntVector Vm = Vt.lanewise(VectorOperators.LSHR, 3).and(0x0FFFE000);
+                    FloatVector V = Vm.add(112 << 23).reinterpretAsFloats();
+                    V = V.add(V.sub(0x1p-14f).reinterpretAsInts().min(0).reinterpretAsFloats());
+                    V = V.reinterpretAsInts().lanewise(VectorOperators.ADD, 112 << 23, Vm.compare(VectorOperators.GE, 31 << 23))
+                            .or(Vt.and(0x80000000)).reinterpretAsFloats();
+                    """.replace("TOP", part == 0 ? x + ".lanewise(VectorOperators.LSHL, 16)" : x)
+                    .replaceAll("\\bV([tm]?)\\b", v + "$1");
         }
         // Exponent and mantissa go where float32 has them. A subnormal gets a leading one by that, which is
         // subtracted
@@ -104,10 +118,13 @@ final class SmallFloatBits {
                     .replaceAll("\\bP(\\d)", p + "$1")
                     .replaceAll("\\bR\\b", r);
         }
+        int bits = 8 * lane.bytes;
+        int mantissa = lane == Lane.E4M3 ? 3 : lane == Lane.E5M2 ? 2 : 10;
+        int power = lane == Lane.E4M3 ? 121 : 113;
+        int bias = power << mantissa;
         StringBuilder text = new StringBuilder();
-        int bias = lane == Lane.E4M3 ? 121 << 3 : 113 << 2;
         for (int part = 0; part < lane.parts; part++) {
-            // See SmallFloats: the adder rounds. The bias of all four elements goes at once, at the end.
+            // See SmallFloats: the adder rounds. The bias of all elements goes at once, at the end.
             String one = """
                     IntVector Pb = A.reinterpretAsInts();
                     IntVector Pm = Pb.and(0x7FFFFFFF);
@@ -118,20 +135,21 @@ final class SmallFloatBits {
                     Pf = Pp.lanewise(VectorOperators.LSHR, ANCHOR).add(Pf);
                     """;
             if (mayMakeNaN) {
-                one += "Pf = Pf.blend(" + (bias + 0x7F) + ", Pm.compare(VectorOperators.GT, 0x7F800000));\n";
+                int nan = bias + (lane.bytes == 1 ? 0x7F : 0x7E00);
+                one += "Pf = Pf.blend(" + nan + ", Pm.compare(VectorOperators.GT, 0x7F800000));\n";
             }
-            one += "Pf = Pf.add(Pb.lanewise(VectorOperators.LSHR, 24).and(0x80));\n";
-            one = lane == Lane.E4M3
-                    ? one.replace("LARGEST", "0x43E00000")
-                            .replace("POWER", "121")
-                            .replace("ANCHOR", "20")
-                    : one.replace("LARGEST", "0x47600000")
-                            .replace("POWER", "113")
-                            .replace("ANCHOR", "21");
-            one += part == 0 ? "R = Pf;\n" : "R = R.add(Pf.lanewise(VectorOperators.LSHL, " + 8 * part + "));\n";
+            one += "Pf = Pf.add(Pb.lanewise(VectorOperators.LSHR, " + (32 - bits) + ").and(" + (1 << bits - 1)
+                    + "));\n";
+            one = one.replace("LARGEST", largest(lane))
+                    .replace("POWER", "" + power)
+                    .replace("ANCHOR", "" + (23 - mantissa));
+            one += part == 0 ? "R = Pf;\n" : "R = R.add(Pf.lanewise(VectorOperators.LSHL, " + bits * part + "));\n";
             text.append(one.replace("A.re", a + part + ".re")
                     .replaceAll("\\bP(\\w)\\b", p + part + "$1")
                     .replaceAll("\\bR\\b", r));
+        }
+        if (lane == Lane.PACKED_FLOAT16) {
+            return text + r + " = " + r + ".sub(" + bias * 0x00010001 + ");\n";
         }
         return text
                 + """
@@ -140,6 +158,15 @@ final class SmallFloatBits {
                 """.replaceAll("\\bR\\b", r)
                         .replace("BIASES", "" + bias * 0x01010101)
                         .replace("LARGEST", lane == Lane.E4M3 ? "0x7E" : "0x7C");
+    }
+
+    /** What larger numbers become, as float32: the largest one, or for float16 what is infinite there. */
+    private static String largest(Lane lane) {
+        return switch (lane) {
+            case E4M3 -> "0x43E00000";
+            case E5M2 -> "0x47600000";
+            default -> "0x47800000";
+        };
     }
 
     private SmallFloatBits() {}

@@ -26,7 +26,7 @@ record VectorClass(Lane lane, boolean heap) {
         StringBuilder methods = new StringBuilder();
         for (VectorFold fold : lane.folds()) {
             for (int n : lane.counts(fold)) {
-                VectorKernel kernel = new VectorKernel(lane.forFold(fold), fold, n, heap);
+                VectorKernel kernel = new VectorKernel(lane.forFold(fold, n, heap), fold, n, heap);
                 String arguments = (heap ? "out, outAt, own, ownAt, code, at, " : "code, at, ")
                         + (n > 8 ? "n, " : "")
                         + (heap ? "offset, count" : "offset, dst, count")
@@ -63,8 +63,8 @@ record VectorClass(Lane lane, boolean heap) {
         if (lane.isSmallFloat() || lane.isInteger()) {
             names.add("VectorOperators");
         }
-        if (lane.isPacked()) {
-            names.addAll(List.of(lane.vector(), lane.loaded()));
+        if (lane.isPacked() || lane == Lane.FLOAT16) {
+            names.addAll(List.of("FloatVector", "IntVector"));
         }
         names.forEach(name -> text.append("import jdk.incubator.vector." + name + ";\n"));
         return text.toString();
@@ -75,14 +75,16 @@ record VectorClass(Lane lane, boolean heap) {
      * each other's code: C2 then fails to see through what they share, and they allocate.
      */
     private String constants() {
-        String text = lane.parts == 0 ? "" : species("SPECIES", lane.isPacked() ? "Integer" : lane.box, lane.loaded());
+        String text = lane.isPacked() || lane == Lane.FLOAT16
+                ? species("SPECIES", "Integer", "IntVector")
+                : species("SPECIES", lane.box, lane.loaded());
         if (lane.parts == 4) {
             text += species("FLOATS", "Float", "FloatVector");
         }
         if (lane.isSmallFloat()) {
             text += species("STORED", lane.box, Text.vectorOf(lane.storage));
         }
-        text += "private static final int WIDTH = " + (lane.parts == 0 ? "STORED" : "SPECIES") + ".vectorByteSize();\n";
+        text += "private static final int WIDTH = SPECIES.vectorByteSize();\n";
         text += "private static final int ELEMENTS = WIDTH / " + lane.bytes + ";\n\n";
         if (lane.parts == 0) {
             text += Float16Kernel.constants(heap);

@@ -28,6 +28,10 @@ enum VectorFold {
         return this == AVG || this == SCALED_SUM;
     }
 
+    boolean isExtreme() {
+        return this == MIN || this == MAX;
+    }
+
     String method(int n) {
         String words = name().toLowerCase(Locale.ROOT);
         return words.replace("_sum", "Sum") + (n > 8 ? "N" : n);

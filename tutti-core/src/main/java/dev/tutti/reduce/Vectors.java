@@ -32,13 +32,12 @@ final class Vectors {
 
     /** Whether there is a vector kernel for this many sources in all. */
     static boolean exists(int kernel, int sources) {
-        int type = Codes.type(kernel);
         return FIRST_SLOTS[kernel] >= 0
                 && sources >= (Codes.fold(kernel) < Codes.AVG ? 2 : 1)
-                && (sources <= VectorFolds.SOURCES || Codes.isFloat8(type) || type == Codes.BFLOAT16);
+                && !Passes.suit(kernel, sources);
     }
 
-    /** The 8-bit floats have kernels for 1, for 2 and for any number of sources, the others for 1 to 8, and bfloat16 for more. */
+    /** The 8-bit floats have kernels for 1, for 2 and for any number of sources, the others for 1 to 8, and 16-bit floats for more. */
     private static int slot(int kernel, int sources, long aux) {
         int first = FIRST_SLOTS[kernel];
         if (first == VectorFolds.AVG && (aux & aux - 1) == 0) {

@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Scalar twins against the plain reference, vector kernels against scalar twins: every type, fold and odd size. */
 @Timeout(60)
@@ -181,6 +182,35 @@ class KernelsTest {
                     }
                 }
             }
+        }
+    }
+
+    /** Every number, and with each factor another way to round. */
+    @ParameterizedTest
+    @ValueSource(floats = {1, 0.75f, 0x1.554p-9f, 1e-4f, 37.3f, 3e38f, Float.NaN})
+    void shouldRoundEveryFloat16AsTheScalarTwinDoesWhenThereAreManySources(float factor) {
+        int count = 1 << 16;
+        int kernel = Kernels.id(DataType.FLOAT16, Fold.MUL_SUM);
+        try (Arena arena = Arena.ofConfined()) {
+            long every = arena.allocate(2L * count).address();
+            long zeros = arena.allocate(2L * count).address();
+            for (int i = 0; i < count; i++) {
+                Memory.ALL.set(Memory.SHORT, every + 2L * i, (short) i);
+                Memory.ALL.set(Memory.SHORT, zeros + 2L * i, Short.MIN_VALUE);
+            }
+            long[] code = {zeros, zeros, zeros, every, zeros, zeros, zeros, zeros, zeros};
+            long expected = arena.allocate(2L * count).address();
+            long actual = arena.allocate(2L * count).address();
+            long aux = Float.floatToRawIntBits(factor);
+            SCALAR.run(kernel, code, 0, 9, 0, expected, count, aux, 3);
+            Vectors.reduce(kernel, code, 0, 9, 0, actual, count, aux, 3);
+            compare(
+                    DataType.FLOAT16,
+                    Fold.MUL_SUM,
+                    9,
+                    "factor " + factor,
+                    elements(DataType.FLOAT16, expected, count),
+                    actual);
         }
     }
 
