@@ -61,6 +61,7 @@ enum ScalarTwin {
                 .replace("FOLD_CASES", integer ? INTEGER_CASES : FLOAT_CASES)
                 .replace("TRANSFER", Text.indent(this == FLOATS ? FLOAT_TRANSFER : PLAIN_TRANSFER))
                 .replace("TILE_FIELDS", this == FLOATS ? FLOAT_TILE : "")
+                .replace("TILE_ARRAYS", this == FLOATS ? FLOAT_TILE_ARRAYS : "")
                 .replace(
                         "SCALAR_OF_AUX",
                         switch (this) {
@@ -100,16 +101,33 @@ enum ScalarTwin {
             final class NAME {
                 private static final int TILE = 1024;
 
+                /** What a thread begins with: its first call would wait for the pages of a whole tile. */
+                private static final int FEW = 32;
+
                 private static final ThreadLocal<Tile> TILES = new ThreadLocal<>() {
                     @Override
                     protected Tile initialValue() {
-                        return new Tile();
+                        return new Tile(FEW);
                     }
                 };
 
                 private static final class Tile {
-                    final T[] accumulator = new T[TILE];
-                    final T[] input = new T[TILE];TILE_FIELDS
+                    final T[] accumulator;
+                    final T[] input;TILE_FIELDS
+
+                    Tile(int elements) {
+                        accumulator = new T[elements];
+                        input = new T[elements];TILE_ARRAYS
+                    }
+
+                    static Tile of(long count) {
+                        Tile tile = TILES.get();
+                        if (count > tile.input.length && tile.input.length < TILE) {
+                            tile = new Tile(TILE);
+                            TILES.set(tile);
+                        }
+                        return tile;
+                    }
                 }
 
                 private NAME() {}
@@ -120,7 +138,7 @@ enum ScalarTwin {
                     int type = Codes.type(kernel);
                     int fold = Codes.fold(kernel);
                     int shift = Codes.shift(type);
-                    Tile tile = TILES.get();
+                    Tile tile = Tile.of(count);
                     for (long done = 0; done < count; done += TILE) {
                         int m = (int) Math.min(TILE, count - done);
                         long offset = byteOffset + (done << shift);
@@ -273,8 +291,13 @@ enum ScalarTwin {
 
     private static final String FLOAT_TILE = """
 
-                    final short[] shorts = new short[TILE];
-                    final byte[] bytes = new byte[TILE];""";
+                    final short[] shorts;
+                    final byte[] bytes;""";
+
+    private static final String FLOAT_TILE_ARRAYS = """
+
+                    shorts = new short[elements];
+                    bytes = new byte[elements];""";
 
     private static final String FLOAT_TRANSFER =
             """
