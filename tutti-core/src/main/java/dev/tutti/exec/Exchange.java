@@ -68,10 +68,10 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
             case Templates.COPIES ->
                 parts.isTwoWay()
                         ? new SlotExchange(shape, program, endpoint, parts)
-                        : new Handover(shape, program, endpoint, parts);
+                        : Handover.of(shape, program, endpoint, parts);
             case Templates.POSTS ->
                 !parts.isTwoWay()
-                        ? new Handover(shape, program, endpoint, parts)
+                        ? Handover.of(shape, program, endpoint, parts)
                         : program.footprint > Posts.ROOM ? null : new PostExchange(shape, program, endpoint, parts);
             case Templates.PACKETS, Templates.MOVES ->
                 parts.isTwoWay() ? new PacketExchange(shape, program, endpoint, parts) : null;

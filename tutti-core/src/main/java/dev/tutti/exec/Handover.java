@@ -1,23 +1,30 @@
 package dev.tutti.exec;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * One rank gives and the other takes, or the others do where they find it in a {@link Posts post}: a short broadcast, gather or reduce. Who
- * gives hears nothing, so it looks whether there is room before it writes.
+ * One rank gives and the other takes, or the others do where they find it in a {@link Posts post}: a short broadcast. Who gives hears
+ * nothing, so it looks whether there is room before it writes.
  *
  * <pre>
  *   who gives                          who takes
  *   ---------                          ---------
- *   input --&gt; slot or post             input --&gt; output
+ *   input --&gt; slot or post
  *   signal or show the post            wait for it
- *   input --&gt; output                   slot or post --&gt; output, or input op slot --&gt; output
+ *   input --&gt; output                   slot or post --&gt; output
  * </pre>
  */
 final class Handover extends Moving {
     private final boolean gives;
 
-    Handover(Shape shape, Program program, Endpoint endpoint, Parts parts) {
+    private Handover(Shape shape, Program program, Endpoint endpoint, Parts parts) {
         super(shape, program, endpoint, parts);
         this.gives = parts.telling >= 0;
+    }
+
+    static @Nullable Handover of(Shape shape, Program program, Endpoint endpoint, Parts parts) {
+        boolean takesAlone = parts.own.bytes() == 0 && parts.kernel == Records.COPY;
+        return parts.telling >= 0 || takesAlone ? new Handover(shape, program, endpoint, parts) : null;
     }
 
     @Override
@@ -50,7 +57,6 @@ final class Handover extends Moving {
     }
 
     private void take(long launch, long signed) {
-        keep();
         if (program.posts) {
             endpoint.posts.await(program.symbolic[0], parts.waiting);
         } else {
