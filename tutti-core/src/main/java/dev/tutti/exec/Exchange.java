@@ -62,19 +62,16 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
         if (parts == null || parts.isTwoWay() != program.hearsFromAll) {
             return null;
         }
+        if (!parts.isTwoWay()) {
+            boolean hands = program.template == Templates.COPIES || program.template == Templates.POSTS;
+            return hands ? Handover.of(shape, program, endpoint, parts) : null;
+        }
         return switch (program.template) {
             case Templates.BARRIER -> new Meeting(shape, program, endpoint);
-            case Templates.SLOTS -> new SlotExchange(shape, program, endpoint, parts);
-            case Templates.COPIES ->
-                parts.isTwoWay()
-                        ? new SlotExchange(shape, program, endpoint, parts)
-                        : Handover.of(shape, program, endpoint, parts);
+            case Templates.SLOTS, Templates.COPIES -> new SlotExchange(shape, program, endpoint, parts);
             case Templates.POSTS ->
-                !parts.isTwoWay()
-                        ? Handover.of(shape, program, endpoint, parts)
-                        : program.footprint > Posts.ROOM ? null : new PostExchange(shape, program, endpoint, parts);
-            case Templates.PACKETS, Templates.MOVES ->
-                parts.isTwoWay() ? new PacketExchange(shape, program, endpoint, parts) : null;
+                program.footprint > Posts.ROOM ? null : new PostExchange(shape, program, endpoint, parts);
+            case Templates.PACKETS, Templates.MOVES -> new PacketExchange(shape, program, endpoint, parts);
             default -> null;
         };
     }

@@ -12,6 +12,7 @@ import dev.tutti.Config;
 import dev.tutti.DataType;
 import dev.tutti.MismatchException;
 import dev.tutti.Prepared;
+import dev.tutti.ReduceFunction;
 import dev.tutti.ReduceOp;
 import dev.tutti.World;
 import dev.tutti.processes.TestWorld;
@@ -19,9 +20,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntBinaryOperator;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -328,6 +331,35 @@ class RepeatedCallsTest {
                 "allReduce of " + count + " int32 sum",
                 "allReduce of " + (count + 1) + " int32 sum",
                 "#" + (MANY + 1));
+    }
+
+    /** Two functions of the same kind in turn, in the order of ranks: each row of calls must have its own. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 20, 70, 300})
+    void shouldFoldByTheFunctionOfEachCall(int count) {
+        ReduceOp subtract = function("subtract", (a, b) -> a - b);
+        ReduceOp appended = function("append", (a, b) -> 10 * a + b);
+        Outcomes.of(2, comm -> {
+                    int[] out = new int[count];
+                    for (int i = 0; i < MANY; i++) {
+                        boolean first = i / 10 % 2 == 0;
+                        int[] x = new int[count];
+                        Arrays.fill(x, 3 + i + comm.rank());
+                        comm.allReduce(x, out, first ? subtract : appended);
+                        assertThat(out).containsOnly(first ? -1 : 11 * (3 + i) + 1);
+                    }
+                })
+                .assertNone();
+    }
+
+    private static ReduceOp function(String name, IntBinaryOperator body) {
+        return ReduceOp.of(new ReduceFunction(name, DataType.INT32, false, (into, from, count) -> {
+            for (long i = 0; i < count; i++) {
+                int result = body.applyAsInt(
+                        into.getAtIndex(ValueLayout.JAVA_INT, i), from.getAtIndex(ValueLayout.JAVA_INT, i));
+                into.setAtIndex(ValueLayout.JAVA_INT, i, result);
+            }
+        }));
     }
 
     @Test
