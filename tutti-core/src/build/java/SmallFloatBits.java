@@ -63,9 +63,8 @@ final class SmallFloatBits {
                     : "FloatVector " + v + " = " + x + ".and(0xFFFF0000).reinterpretAsFloats();\n";
         }
         if (lane == Lane.PACKED_FLOAT16) {
-            // As below, but what is below the smallest normal number is negative without it, and is added where it is;
-            // and infinities
-            // and NaN get float32's exponent.
+            // As below, but what is below the smallest normal number is negative without it, and is added where it
+            // is; and infinities and NaN get float32's exponent.
             return """
                     IntVector Vt = TOP;
                     IntVector Vm = Vt.lanewise(VectorOperators.LSHR, 3).and(0x0FFFE000);
@@ -76,8 +75,7 @@ final class SmallFloatBits {
                     """.replace("TOP", part == 0 ? x + ".lanewise(VectorOperators.LSHL, 16)" : x)
                     .replaceAll("\\bV([tm]?)\\b", v + "$1");
         }
-        // Exponent and mantissa go where float32 has them. A subnormal gets a leading one by that, which is
-        // subtracted
+        // Exponent and mantissa go where float32 has them. A subnormal gets a leading one by that, which is subtracted
         // again; multiplying it into place would be one operation, but a slow one, on a subnormal float32.
         String top = part == 3 ? x : x + ".lanewise(VectorOperators.LSHL, " + (24 - 8 * part) + ")";
         String text = """

@@ -67,9 +67,8 @@ abstract sealed class LaneWriter permits PlanResolver, BlockResolver {
 
     private void control(Op op) {
         switch (op.code()) {
-            case NOP,
-                    FLUSH -> {} // operations of a lane follow each other, and puts to addressable memory are done when
-            // they return
+            // Operations of a lane follow each other, and puts are done when they return.
+            case NOP, FLUSH -> {}
             case SIGNAL, RELAXED_SIGNAL -> signal(op.channels());
             case WAIT, RELAXED_WAIT -> await(op.channels());
             case ACQUIRE -> semaphores(Records.ACQUIRE, op.semaphores());
