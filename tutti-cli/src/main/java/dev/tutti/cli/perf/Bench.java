@@ -129,15 +129,24 @@ final class Bench implements AutoCloseable {
     private Row measure(Setting setting, ExactData data) {
         Operation outOfPlace = Operation.of(setting, false);
         Operation inPlace = Operation.of(setting, true);
-        long most = settled || !settles() ? hooks.settlingNanos() : firstSettlingNanos();
-        settled = true;
-        int iterations = iterations(Math.max(settle(outOfPlace, most), settle(inPlace, most / IN_PLACE_SHARE)));
+        Settling.Result result = settles() ? settle(outOfPlace, inPlace) : null;
+        int iterations = result == null ? options.leastIterations() : iterations(result.nanosPerOperation());
         return new Row(
                 setting.what(),
                 setting.shape(),
                 iterations,
+                result == null ? Steadiness.UNCHECKED : Steadiness.of(result.isSteady()),
                 measure(setting, data, outOfPlace, false, iterations),
                 measure(setting, data, inPlace, true, iterations));
+    }
+
+    /** Runs operations unseen until their times are steady, or for as long as a row may take for that. */
+    private Settling.Result settle(Operation outOfPlace, Operation inPlace) {
+        // Who asks for a warm-up does not mind waiting.
+        boolean hasTime = settled || options.warmupIterationsGiven != null;
+        long most = hasTime ? hooks.settlingNanos() : firstSettlingNanos();
+        settled = true;
+        return settling.settle(outOfPlace, most).and(settling.settle(inPlace, most / IN_PLACE_SHARE));
     }
 
     /** What is left for the first row; the same for all ranks, whenever their JVMs have started. */
@@ -154,11 +163,6 @@ final class Bench implements AutoCloseable {
         return nanos[0];
     }
 
-    /** Runs an operation unseen until its time is steady; returns nanoseconds, or 0. */
-    private double settle(Operation operation, long mostNanos) {
-        return settles() ? settling.settle(operation, mostNanos) : 0;
-    }
-
     /** Also after so many iterations as -w says, which may be far too few for the compilers; but not after none. */
     private boolean settles() {
         return options.isWarm() && hooks.settlingNanos() != 0;
@@ -166,7 +170,7 @@ final class Bench implements AutoCloseable {
 
     private int iterations(double nanosEach) {
         int least = options.leastIterations();
-        return options.iterationsGiven != null || nanosEach == 0
+        return options.iterationsGiven != null
                 ? least
                 : (int) Math.clamp(TIMED_NANOS / nanosEach / options.aggregated, least, MOST_ITERATIONS);
     }

@@ -120,6 +120,13 @@ final class JsonReport {
         half(result, "out_of_place", row.outOfPlace());
         half(result, "in_place", row.inPlace());
         result.put("actual_iterations", row.iterations());
+        result.put(
+                "steady",
+                switch (row.steadiness()) {
+                    case STEADY -> text(true);
+                    case UNSTEADY -> text(false);
+                    case UNCHECKED -> "unchecked";
+                });
         result.put("experiment_name", "");
         results.add(result);
     }

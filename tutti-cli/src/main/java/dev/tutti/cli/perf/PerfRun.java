@@ -31,6 +31,7 @@ final class PerfRun {
     private final Map<String, String> environment;
     private final List<String> arguments;
     private final PrintStream out;
+    private final PrintStream err;
     private final Hooks hooks;
     private final String version;
     private final Split split;
@@ -52,6 +53,7 @@ final class PerfRun {
         this.environment = environment;
         this.arguments = arguments;
         this.out = out;
+        this.err = err;
         this.hooks = hooks;
         this.version = version;
         this.split = Split.fromEnvironment(environment);
@@ -109,6 +111,8 @@ final class PerfRun {
         if (options.plot != null) {
             plot(options.plot, cases, compared);
         }
+        // Not on standard output, which is to be read like that of nccl-tests.
+        Steadiness.warning(rows, options.warmupIterationsGiven).ifPresent(text -> err.println("tutti perf: " + text));
         return summary.exitCode();
     }
 

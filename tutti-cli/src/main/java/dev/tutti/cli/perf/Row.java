@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** What was measured for one size of a case. */
-record Row(Case what, Shape shape, int iterations, Half outOfPlace, Half inPlace) {
+record Row(Case what, Shape shape, int iterations, Steadiness steadiness, Half outOfPlace, Half inPlace) {
     /**
      * One side of the table.
      *

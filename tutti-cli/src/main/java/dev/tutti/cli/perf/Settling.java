@@ -5,6 +5,7 @@ import dev.tutti.ReduceOp;
 import dev.tutti.reduce.Kernels;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 
 /**
@@ -27,7 +28,25 @@ final class Settling {
     private final Communicator comm;
     private final CompilerTime compilers = new CompilerTime();
 
-    private record Batch(double nanosPerOperation, long compiledMillis) {}
+    /** So many operations, one after the other, on the slowest rank. */
+    record Batch(int operations, long nanos, long compiledMillis) {
+        double nanosPerOperation() {
+            return (double) nanos / operations;
+        }
+    }
+
+    /**
+     * How it ended.
+     *
+     * @param nanosPerOperation that an operation takes in the end
+     * @param isSteady whether that had become steady
+     */
+    record Result(double nanosPerOperation, boolean isSteady) {
+        /** Of two operations: the longer time, and whether both are steady. */
+        Result and(Result other) {
+            return new Result(Math.max(nanosPerOperation, other.nanosPerOperation), isSteady && other.isSteady);
+        }
+    }
 
     Settling(Communicator comm) {
         this.comm = comm;
@@ -37,9 +56,9 @@ final class Settling {
      * Settles an operation, or gives up.
      *
      * @param mostNanos how long it may take
-     * @return nanoseconds that it takes in the end
+     * @return how long it takes in the end
      */
-    double settle(Operation operation, long mostNanos) {
+    Result settle(Operation operation, long mostNanos) {
         Deque<Batch> last = new ArrayDeque<>();
         long start = System.nanoTime();
         compilers.refresh();
@@ -54,25 +73,32 @@ final class Settling {
             long[] seen = {end - begin, end - start, compiled - compiledBefore, isTraining() ? 1 : 0};
             comm.allReduce(seen, ReduceOp.MAX);
             compiledBefore = compiled;
-            double nanos = (double) seen[0] / operations;
-            last.addLast(new Batch(nanos, seen[2]));
+            last.addLast(new Batch(operations, seen[0], seen[2]));
             if (last.size() > 2 * WINDOW) {
                 last.removeFirst();
             }
-            if (seen[1] >= mostNanos || (seen[3] == 0 && isSteady(last))) {
-                return best(last, 0, last.size());
+            // Two batches at least, as one says nothing of how times change.
+            boolean isOver = seen[1] >= mostNanos && last.size() > 1;
+            boolean isSteady = seen[3] == 0 && (last.size() == 2 * WINDOW || isOver) && isSteady(last);
+            if (isOver || isSteady) {
+                return new Result(best(last, 0, last.size()), isSteady);
             }
+            double nanos = last.getLast().nanosPerOperation();
             operations = (int) Math.clamp(BATCH_NANOS / Math.max(1, nanos), 1, MOST_OPERATIONS);
         }
     }
 
-    private static boolean isSteady(Deque<Batch> last) {
-        return last.size() == 2 * WINDOW
-                && best(last, WINDOW, WINDOW) >= GAIN * best(last, 0, WINDOW)
+    /** Whether the later half of some batches says the same as the half before. Fewer than usual must be slow ones, to say anything. */
+    static boolean isSteady(Collection<Batch> last) {
+        int half = last.size() / 2;
+        boolean isEnough = last.size() == 2 * WINDOW
+                || (half > 0 && last.stream().mapToLong(Batch::nanos).sum() >= 2 * WINDOW * BATCH_NANOS);
+        return isEnough
+                && best(last, half, last.size()) >= GAIN * best(last, 0, half)
                 && last.stream().mapToLong(Batch::compiledMillis).sum() <= COMPILED_MILLIS;
     }
 
-    private static double best(Deque<Batch> last, int skipped, int count) {
+    private static double best(Collection<Batch> last, int skipped, int count) {
         return last.stream()
                 .skip(skipped)
                 .limit(count)

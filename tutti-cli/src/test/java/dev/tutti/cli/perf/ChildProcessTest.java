@@ -39,7 +39,9 @@ class ChildProcessTest {
                 .start();
         assertThat(process.waitFor()).as(Files.readString(err)).isEqualTo(code);
         assertThat(Files.readString(out, StandardCharsets.UTF_8)).startsWith(firstOut);
-        assertThat(Files.readAllLines(err).stream().filter(line -> !line.contains("incubator")))
+        // On a busy machine a row may not become steady in time, which is said.
+        assertThat(Files.readAllLines(err).stream()
+                        .filter(line -> !line.contains("incubator") && !line.contains("become steady")))
                 .hasSize(code == 0 ? 0 : 1)
                 .allMatch(line -> line.startsWith("tutti perf: "));
     }

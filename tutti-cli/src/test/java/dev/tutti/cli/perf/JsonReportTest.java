@@ -71,7 +71,7 @@ class JsonReportTest {
                         + "\"root\":\"    -1\","
                         + "\"out_of_place\":{\"time\":20.000000,\"alg_bw\":52.428800,\"bus_bw\":52.428800,\"nwrong\":0.000000},"
                         + "\"in_place\":{\"time\":20.000000,\"alg_bw\":52.428800,\"bus_bw\":52.428800,\"nwrong\":0.000000},"
-                        + "\"actual_iterations\":20.000000,\"experiment_name\":\"\"}");
+                        + "\"actual_iterations\":20.000000,\"steady\":\"unchecked\",\"experiment_name\":\"\"}");
         assertThat(Json.write(report.get("out_of_bounds"))).isEqualTo("{\"count\":0.000000,\"okay\":\"true\"}");
         assertThat(report.get("average_bus_bandwidth")).isEqualTo(Map.of("bandwidth", 78.6432, "okay", "true"));
         assertThat(report.get("errors")).isEqualTo(List.of());
