@@ -20,6 +20,7 @@ public final class GenerateKernels {
         Files.createDirectories(directory);
         for (ScalarTwin scalar : ScalarTwin.values()) {
             Files.writeString(directory.resolve("Scalar" + scalar.name + ".java"), HEADER + scalar.source());
+            Files.writeString(directory.resolve("Few" + scalar.name + ".java"), HEADER + scalar.few());
         }
         for (boolean heap : new boolean[] {false, true}) {
             String form = heap ? "Heap" : "Native";

@@ -89,6 +89,52 @@ enum ScalarTwin {
         return text.replaceAll("\\bT\\b", type);
     }
 
+    private String box() {
+        return this == INTS ? "Integer" : Character.toUpperCase(type.charAt(0)) + type.substring(1);
+    }
+
+    /** A class of folds of two sources with few elements each. */
+    String few() {
+        StringBuilder cases = new StringBuilder();
+        folds().forEach((fold, expression) -> cases.append(
+                FEW_CASE.replace("FOLD", fold.replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT))
+                        .replace("EXPRESSION", expression)));
+        return FEW.replace("CASES", cases.toString().strip())
+                .replace("LAYOUT", type.toUpperCase(Locale.ROOT))
+                .replace("BYTES", box() + ".BYTES")
+                .replace("NAME", "Few" + name)
+                .replace("CAST", this == BYTES || this == SHORTS ? "(T) " : "")
+                .replaceAll("\\bT\\b", type);
+    }
+
+    private static final String FEW = """
+            import static dev.tutti.reduce.Memory.ALL;
+
+            final class NAME extends PairKernel {
+                NAME(int fold) {
+                    super(fold, 0);
+                }
+
+                @Override
+                void fold(long s0, long s1, long dst, int count) {
+                    switch (slot) {
+                        CASES
+                        default -> throw new IllegalArgumentException("no fold " + slot);
+                    }
+                }
+            }
+            """;
+
+    private static final String FEW_CASE = """
+                        case Codes.FOLD -> {
+                            for (long at = 0; at < (long) count * BYTES; at += BYTES) {
+                                T a = ALL.get(Memory.LAYOUT, s0 + at);
+                                T x = ALL.get(Memory.LAYOUT, s1 + at);
+                                ALL.set(Memory.LAYOUT, dst + at, EXPRESSION);
+                            }
+                        }
+            """;
+
     /**
      * The scalar twin of all kernels of one accumulation type. It works on tiles in arrays: bulk copies to and from
      * arrays are fast even in the bytecode interpreter, where one access to a segment takes a microsecond, and C2 turns

@@ -1,14 +1,13 @@
 import java.util.List;
 import java.util.TreeSet;
 
-/** All kernels of one type in one form, and the switch that reaches them. */
+/** All kernels of one type in one form, and the switch that reaches them; on native memory an instance is one of those for two sources. */
 record VectorClass(Lane lane, boolean heap) {
     private static final String CLASS = """
             IMPORTS
-            final class NAME {
+            final class NAMEPARENT {
             CONSTANTS
-                private NAME() {}
-
+            CONSTRUCTOR
                 static void reduce(
                         int slot, PARAMETERS) {
                     switch (slot) {
@@ -21,23 +20,48 @@ record VectorClass(Lane lane, boolean heap) {
             }
             """;
 
+    private static final String PAIR = """
+            NAME(int slot, long aux) {
+                super(slot, aux);
+            }
+
+            @Override
+            void fold(long s0, long s1, long dst, int count) {
+                switch (slot) {
+                    PAIR_CASES
+                    default -> throw new IllegalArgumentException("no kernel of two sources in slot " + slot);
+                }
+            }
+            """;
+
     String source() {
         StringBuilder cases = new StringBuilder();
+        StringBuilder pairCases = new StringBuilder();
         StringBuilder methods = new StringBuilder();
         for (VectorFold fold : lane.folds()) {
             for (int n : lane.counts(fold)) {
                 VectorKernel kernel = new VectorKernel(lane.forFold(fold, n, heap), fold, n, heap);
-                String arguments = (heap ? "out, outAt, own, ownAt, code, at, " : "code, at, ")
-                        + (n > 8 ? "n, " : "")
-                        + (heap ? "offset, count" : "offset, dst, count")
-                        + kernel.extras("", "");
+                String sources = kernel.isPair()
+                        ? "code[at] + offset, code[at + 1] + offset, "
+                        : (heap ? "out, outAt, own, ownAt, code, at, " : "code, at, ")
+                                + (n > 8 ? "n, " : "")
+                                + "offset, ";
+                String rest = (heap ? "count" : "dst, count") + kernel.extras("", "") + ");\n";
                 String slot = "VectorFolds." + fold.name() + " + " + (Math.min(n, lane.parts == 4 ? 3 : 9) - 1);
-                cases.append("case " + slot + " -> " + fold.method(n) + "(" + arguments + ");\n");
+                String call = "case " + slot + " -> " + fold.method(n) + "(";
+                cases.append(call + sources + rest);
+                pairCases.append(kernel.isPair() ? call + "s0, s1, " + rest : "");
                 methods.append(kernel.lane() == Lane.FLOAT16 ? Float16Kernel.source(kernel) : kernel.source())
                         .append("\n");
             }
         }
-        String text = CLASS.replace(
+        String text = CLASS.replace("CONSTRUCTOR", Text.indent(heap ? "private NAME() {}\n" : PAIR))
+                .replace(
+                        "PAIR_CASES",
+                        Text.indent(Text.indent(Text.indent(pairCases.toString())))
+                                .strip())
+                .replace("PARENT", heap ? "" : " extends PairKernel")
+                .replace(
                         "CASES",
                         Text.indent(Text.indent(Text.indent(cases.toString().stripTrailing()))))
                 .replace("METHODS", Text.indent(methods.toString().stripTrailing()))

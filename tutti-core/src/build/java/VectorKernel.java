@@ -41,16 +41,23 @@ record VectorKernel(Lane lane, VectorFold fold, int n, boolean heap) {
         };
     }
 
+    /** Whether the kernel takes its sources themselves, and not an array of them: in small calls that is shorter. */
+    boolean isPair() {
+        return n == 2 && !heap && fold != VectorFold.MUL_SUM;
+    }
+
     String signature() {
-        return "private static void " + fold.method(n) + "(\n        "
-                + (heap ? "S[] out, int outAt, S[] own, int ownAt, " : "") + "long[] code, int at, "
-                + (n > 8 ? "int n, " : "") + "long offset, " + (heap ? "" : "long dst, ") + "int count"
-                + extras("long ", "int ") + ") {\n";
+        String sources = isPair()
+                ? "long s0, long s1, "
+                : (heap ? "S[] out, int outAt, S[] own, int ownAt, " : "") + "long[] code, int at, "
+                        + (n > 8 ? "int n, " : "") + "long offset, ";
+        return "private static void " + fold.method(n) + "(\n        " + sources + (heap ? "" : "long dst, ")
+                + "int count" + extras("long ", "int ") + ") {\n";
     }
 
     String prologue() {
         StringBuilder text = new StringBuilder();
-        for (int k = heap ? 1 : 0; n <= 8 && k < n; k++) {
+        for (int k = heap ? 1 : 0; n <= 8 && k < n && !isPair(); k++) {
             text.append("long s" + k + " = code[at" + (heap ? k == 1 ? "" : " + " + (k - 1) : k == 0 ? "" : " + " + k)
                     + "] + offset;\n");
         }

@@ -19,9 +19,9 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
      * }
      */
     public void barrier() {
-        Call call = begin();
+        Call call = begin(Collective.BARRIER, DataType.INT8, null, null, null, 0);
         try {
-            if (!again(call, Collective.BARRIER, DataType.INT8, null, null, null, 0)) {
+            if (!again(call)) {
                 requests.barrier(call);
                 end(call);
             }
@@ -131,9 +131,9 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
     }
 
     private void runBroadcast(DataType type, @Nullable Object in, Object out, int root) {
-        Call call = begin();
+        Call call = begin(Collective.BROADCAST, type, member.rank() == root ? in : null, out, null, root);
         try {
-            if (!again(call, Collective.BROADCAST, type, member.rank() == root ? in : null, out, null, root)) {
+            if (!again(call)) {
                 requests.broadcast(call, type, in, out, root, false);
                 end(call);
             }
@@ -261,9 +261,9 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
     }
 
     private void runAllGather(DataType type, @Nullable Object in, Object out) {
-        Call call = begin();
+        Call call = begin(Collective.ALL_GATHER, type, in, out, null, 0);
         try {
-            if (!again(call, Collective.ALL_GATHER, type, in, out, null, 0)) {
+            if (!again(call)) {
                 requests.allGather(call, type, in, out, false);
                 end(call);
             }
@@ -395,9 +395,9 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
      * @param out size blocks
      */
     public void allToAll(Buffer in, Buffer out) {
-        Call call = begin();
+        Call call = begin(Collective.ALL_TO_ALL, in.type(), in, out, null, 0);
         try {
-            if (!again(call, Collective.ALL_TO_ALL, in.type(), in, out, null, 0)) {
+            if (!again(call)) {
                 requests.allToAll(call, in.type(), in, out, false);
                 end(call);
             }

@@ -188,9 +188,9 @@ abstract sealed class BlockingReductions extends BlockingMoves permits ByteColle
     }
 
     private void runAllReduce(DataType type, Object in, Object out, ReduceOp op) {
-        Call call = begin();
+        Call call = begin(Collective.ALL_REDUCE, type, in, out, op, 0);
         try {
-            if (!again(call, Collective.ALL_REDUCE, type, in, out, op, 0)) {
+            if (!again(call)) {
                 requests.allReduce(call, type, in, out, op, false);
                 end(call);
             }
@@ -442,9 +442,9 @@ abstract sealed class BlockingReductions extends BlockingMoves permits ByteColle
     }
 
     private void runReduceScatter(DataType type, Object in, @Nullable Object out, ReduceOp op) {
-        Call call = begin();
+        Call call = begin(Collective.REDUCE_SCATTER, type, in, out, op, 0);
         try {
-            if (!again(call, Collective.REDUCE_SCATTER, type, in, out, op, 0)) {
+            if (!again(call)) {
                 requests.reduceScatter(call, type, in, out, op, false);
                 end(call);
             }

@@ -17,7 +17,7 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     final long timeoutNanos;
     final Requests requests;
     final RaggedRequests ragged;
-    private final Call inline = new Call();
+    private final RecentCalls recent = new RecentCalls();
     private final List<Call> spare = new ArrayList<>();
 
     CollectiveCalls(World world, Member member, long timeoutNanos) {
@@ -35,25 +35,31 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
 
     /** The call to fill for a blocking operation; {@link #leave} must follow. */
     final Call begin() {
-        return schedule.enter() ? inline : take();
+        return schedule.enter() ? recent.other() : take();
     }
 
-    /**
-     * Between {@link #begin} and {@link #leave}: makes a small call in the shortest way, if it is the one that was made last.
-     *
-     * @return false, and nothing has been done, if it has to be made in the ordinary way
-     */
-    final boolean again(
-            Call call,
+    /** The same for one that may have been made before: then it is as it was filled. */
+    final Call begin(
             Collective which,
             DataType type,
             @Nullable Object in,
             @Nullable Object out,
             @Nullable ReduceOp op,
             int root) {
-        if (!call.mayRunShort() || !call.repeats(which, type, in, out, op, root)) {
+        return schedule.enter() ? recent.find(which, type, in, out, op, root) : take();
+    }
+
+    /**
+     * Between {@link #begin} and {@link #leave}: makes a small call that has been made before in the shortest way.
+     *
+     * @return false, and nothing has been done, if it has to be made in the ordinary way
+     */
+    final boolean again(Call call) {
+        if (!call.mayRunShort()) {
             return false;
         }
+        Object in = call.inputHolder();
+        Object out = call.outputHolder();
         long inputOwner = requireOpen(in);
         schedule.uses(inputOwner, in == out ? inputOwner : requireOpen(out));
         try {
@@ -65,7 +71,7 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     }
 
     final void end(Call call) {
-        if (call == inline) {
+        if (call.isInline()) {
             runInline(call);
         } else {
             retainBuffers(call);
@@ -74,7 +80,7 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
     }
 
     final void leave(Call call) {
-        if (call == inline) {
+        if (call.isInline()) {
             call.forget();
             schedule.exit();
         }

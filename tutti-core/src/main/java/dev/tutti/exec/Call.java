@@ -22,6 +22,9 @@ public final class Call {
     /** The low bits of the digest of a plan in place of a digest of counts, which has nothing below its upper half. */
     static final long PLANNED = 2;
 
+    /** Whether a communicator keeps it to run calls with on their caller's threads. */
+    private final boolean inline;
+
     private final Operand input = new Operand();
     private final Operand output = new Operand();
     private final Geometry geometry = new Geometry();
@@ -67,6 +70,23 @@ public final class Call {
     private boolean stagesInput;
 
     private long timeoutNanos;
+
+    public Call() {
+        this(false);
+    }
+
+    private Call(boolean inline) {
+        this.inline = inline;
+    }
+
+    /** A call that runs on its caller's thread. */
+    public static Call inline() {
+        return new Call(true);
+    }
+
+    public boolean isInline() {
+        return inline;
+    }
 
     /** Begins anew; operands, then {@link #uniform} or {@link #ragged}, follow. */
     public Call of(Collective collective, DataType type, @Nullable ReduceOp op, int root, long count) {

@@ -1,5 +1,8 @@
 package dev.tutti.exec;
 
+import dev.tutti.reduce.Pair;
+import org.jspecify.annotations.Nullable;
+
 /** An exchange that moves data through slots: its {@link Parts}, with addresses. */
 abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange, PacketExchange, Handover {
     final Parts parts;
@@ -8,6 +11,9 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
     final int kernel;
     private final int ownBytes;
     private final int slotPosition;
+    /** What folds addresses; null if nothing is folded, or each source has a factor, or by a function of the user's. */
+    private final @Nullable Pair pair;
+
     private final long[] sources = new long[2];
     private final long sentToEven;
     private final long sentToOdd;
@@ -27,6 +33,7 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
         this.receivedBytes = parts.received.bytes();
         this.kernel = parts.kernel;
         this.slotPosition = parts.slotPosition;
+        this.pair = parts.hasPair() ? new Pair(kernel, receivedBytes >> shape.elementShift, endpoint.size) : null;
         this.sentToEven = slot(parts.sent, parts.sent.to(), 0);
         this.sentToOdd = slot(parts.sent, parts.sent.to(), 1);
         this.receivedEven = slot(parts.received, parts.received.from(), 0);
@@ -81,6 +88,11 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
     }
 
     final void fold(long input, long slot, long result) {
+        if (pair != null && (input | result) >= 0) {
+            boolean slotFirst = slotPosition == 0;
+            pair.fold(slotFirst ? slot : input, slotFirst ? input : slot, result);
+            return;
+        }
         sources[1 - slotPosition] = input;
         sources[slotPosition] = slot;
         Transfers.fold(kernel, parts.scaled, sources, 0, 2, 0, result, receivedBytes, endpoint);

@@ -56,6 +56,11 @@ final class Parts {
         return telling >= 0 && waiting >= 0;
     }
 
+    /** Whether the slot and the input are folded as they are: by one of the library's kernels, and neither of them multiplied. */
+    boolean hasPair() {
+        return kernel < Records.EACH_SCALED && scaled < 0;
+    }
+
     /** Takes the next record, if it is one of the parts and they are in order. */
     private boolean take(long[] code, int pc) {
         long header = code[pc];

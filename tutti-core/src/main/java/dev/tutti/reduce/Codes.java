@@ -33,6 +33,10 @@ final class Codes {
     static final int AVG = 7;
     static final int MUL_SUM = 8;
     static final int FOLDS = 9;
+    /** Minimum and maximum of unsigned integers, where these are told from the signed ones. */
+    static final int UNSIGNED_MIN = FOLDS;
+
+    static final int UNSIGNED_MAX = FOLDS + 1;
 
     private static final int FOLD_BITS = 4;
     private static final int FOLD_MASK = (1 << FOLD_BITS) - 1;

@@ -64,6 +64,23 @@ final class Vectors {
         }
     }
 
+    /** A kernel for two sources, where there is one. */
+    static PairKernel pair(int kernel, long aux) {
+        int slot = slot(kernel, 2, aux);
+        return switch (Codes.type(kernel)) {
+            case Codes.INT8, Codes.UINT8 -> new NativeInt8(slot, aux);
+            case Codes.INT16, Codes.UINT16 -> new NativeInt16(slot, aux);
+            case Codes.INT32, Codes.UINT32 -> new NativeInt32(slot, aux);
+            case Codes.INT64, Codes.UINT64 -> new NativeInt64(slot, aux);
+            case Codes.FLOAT16 -> new NativeFloat16(slot, aux);
+            case Codes.FLOAT32 -> new NativeFloat32(slot, aux);
+            case Codes.FLOAT64 -> new NativeFloat64(slot, aux);
+            case Codes.BFLOAT16 -> new NativeBfloat16(slot, aux);
+            case Codes.FLOAT8E4M3 -> new NativeE4m3(slot, aux);
+            default -> new NativeE5m2(slot, aux);
+        };
+    }
+
     static void reduceHeap(
             int kernel,
             Object out,

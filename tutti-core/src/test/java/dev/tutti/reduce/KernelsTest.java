@@ -114,6 +114,45 @@ class KernelsTest {
         }
     }
 
+    /** As they are before training, by the vectors of a trained one, and where few elements are folded where they lie; apart and in place. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldEqualTheScalarTwinAsAPair(DataType type) {
+        try (Arena arena = Arena.ofConfined()) {
+            Sources sources = new Sources(type, 2, arena, random);
+            long[] dst = new Sources(type, 2, arena, random).addresses;
+            for (Fold fold : folds(type)) {
+                if (fold == Fold.MUL_SUM) {
+                    continue;
+                }
+                int kernel = Kernels.id(type, fold);
+                for (int count : COUNTS) {
+                    long[] code = misaligned(sources, 2);
+                    long aux = Sources.aux(type, fold, 2, random);
+                    SCALAR.run(kernel, code, 1, 2, 5, dst[0], count, aux, -1);
+                    long[] expected = elements(type, dst[0], count);
+                    long first = code[1] + 5;
+                    long second = code[2] + 5;
+                    long to = dst[1] + random.nextInt(9);
+                    long bytes = (long) count * type.bytes();
+                    canaries(to, bytes);
+                    new Pair(kernel, count, aux).fold(first, second, to);
+                    check(type, fold, 2, count, "pair", expected, to);
+                    if (Vectors.exists(kernel, 2)) {
+                        canaries(to, bytes);
+                        Vectors.pair(kernel, aux).fold(first, second, to, count);
+                        check(type, fold, 2, count, "vectors of a pair", expected, to);
+                    }
+                    long place = random.nextBoolean() ? first : second;
+                    Memory.copy(place, to, bytes);
+                    new Pair(kernel, count, aux).fold(first, second, place);
+                    compare(type, fold, 2, "pair in place", expected, place);
+                    Memory.copy(to, place, bytes);
+                }
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldEqualTheScalarTwinWhenInPasses(DataType type) {

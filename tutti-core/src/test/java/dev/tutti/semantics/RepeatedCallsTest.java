@@ -290,6 +290,27 @@ class RepeatedCallsTest {
                 .assertNone();
     }
 
+    /** As many as are remembered, fewer and more. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 7, 8, 9, 20})
+    void shouldKeepCallsApartThatGoRound(int calls) {
+        Outcomes.of(2, comm -> {
+                    List<Repeated> all = new ArrayList<>();
+                    for (int i = 0; i < calls; i++) {
+                        Where where = Where.values()[i % 3];
+                        // Several of one length, which differ in their memory alone.
+                        all.add(new Repeated(comm, COLLECTIVES.get(i / 2 % COLLECTIVES.size()), where, COUNTS[i / 4]));
+                    }
+                    for (int i = 0; i < MANY * calls; i++) {
+                        all.get(i % calls).run(false);
+                        if (i % 5 == 0) {
+                            comm.barrier();
+                        }
+                    }
+                })
+                .assertNone();
+    }
+
     /** Each rank takes other memory for a row of the same calls, when it likes. */
     @ParameterizedTest
     @EnumSource(names = {"ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL"})
@@ -340,10 +361,11 @@ class RepeatedCallsTest {
         ReduceOp subtract = function("subtract", (a, b) -> a - b);
         ReduceOp appended = function("append", (a, b) -> 10 * a + b);
         Outcomes.of(2, comm -> {
+                    int[] x = new int[count];
                     int[] out = new int[count];
-                    for (int i = 0; i < MANY; i++) {
-                        boolean first = i / 10 % 2 == 0;
-                        int[] x = new int[count];
+                    for (int i = 0; i < 6 * MANY; i++) {
+                        // In rows of five, and then in turn.
+                        boolean first = (i < 3 * MANY ? i / 5 : i) % 2 == 0;
                         Arrays.fill(x, 3 + i + comm.rank());
                         comm.allReduce(x, out, first ? subtract : appended);
                         assertThat(out).containsOnly(first ? -1 : 11 * (3 + i) + 1);

@@ -1,0 +1,65 @@
+package dev.tutti;
+
+import dev.tutti.exec.Call;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The small calls that a communicator has made last: most programs make a few of them in turn, over and over. A call that is found here needs
+ * no second look at its arguments. Used by whoever is inside the gate.
+ */
+final class RecentCalls {
+    /** A power of two. Each may keep some memory of the user's alive. */
+    private static final int MOST = 8;
+
+    private final Call[] calls = new Call[MOST];
+    private final Call other = Call.inline();
+    /** The call that was made last. */
+    private int last;
+
+    /** The call that was last filled. */
+    private int newest;
+
+    RecentCalls() {
+        for (int i = 0; i < MOST; i++) {
+            calls[i] = Call.inline();
+        }
+    }
+
+    /** The call that these arguments make, if it is here; else one to fill, in place of whichever has been here longest. */
+    Call find(
+            Collective which,
+            DataType type,
+            @Nullable Object in,
+            @Nullable Object out,
+            @Nullable ReduceOp op,
+            int root) {
+        Call call = calls[last];
+        return call.repeats(which, type, in, out, op, root) ? call : turnTo(which, type, in, out, op, root);
+    }
+
+    /** Calls that take turns stand here in that order. */
+    private Call turnTo(
+            Collective which,
+            DataType type,
+            @Nullable Object in,
+            @Nullable Object out,
+            @Nullable ReduceOp op,
+            int root) {
+        for (int i = 1; i < MOST; i++) {
+            int at = (last + i) % MOST;
+            if (calls[at].repeats(which, type, in, out, op, root)) {
+                last = at;
+                return calls[at];
+            }
+        }
+        newest = (newest + 1) % MOST;
+        last = newest;
+        calls[newest].drop();
+        return calls[newest];
+    }
+
+    /** A call to fill that is not to be found again. */
+    Call other() {
+        return other;
+    }
+}
