@@ -19,7 +19,7 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
      * }
      */
     public void barrier() {
-        Call call = begin(Collective.BARRIER, DataType.INT8, null, null, null, 0);
+        Call call = beginBarrier();
         try {
             if (!again(call)) {
                 requests.barrier(call);

@@ -38,6 +38,10 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         return schedule.enter() ? recent.other() : take();
     }
 
+    final Call beginBarrier() {
+        return schedule.enter() ? recent.barrier() : take();
+    }
+
     /** The same for one that may have been made before: then it is as it was filled. */
     final Call begin(
             Collective which,

@@ -12,6 +12,7 @@ final class RecentCalls {
     private static final int MOST = 8;
 
     private final Call[] calls = new Call[MOST];
+    private final Call barrier = Call.inline();
     private final Call other = Call.inline();
     /** The call that was made last. */
     private int last;
@@ -56,6 +57,11 @@ final class RecentCalls {
         last = newest;
         calls[newest].drop();
         return calls[newest];
+    }
+
+    /** A barrier, which has no arguments. */
+    Call barrier() {
+        return barrier;
     }
 
     /** A call to fill that is not to be found again. */
