@@ -122,7 +122,7 @@ final class LaneMachine {
                     end = clipped(lane, records, at, iteration[lane] + 1);
                 }
                 long from = first + inside[lane];
-                long to = Math.min(end, from + quantum);
+                long to = from + Math.min(end - from, quantum);
                 Transfers.run(records, at, from, to, endpoint);
                 quantum -= to - from;
                 moved = true;
