@@ -18,6 +18,7 @@ public final class PlanRecorder {
     private final long[] ends;
     private final List<PlanProgram> programs = new ArrayList<>();
     private int size;
+    private long dropped;
     private int rank;
     /** By lane: when it came to the record that it is at. */
     private long[] reached = {};
@@ -64,7 +65,13 @@ public final class PlanRecorder {
     }
 
     private void add(int lane, int position, long start, long end) {
+        int kind = Records.kind(programs.getLast().symbolic[lane][position]);
+        if (kind == Records.LOOP || kind == Records.END) {
+            // No operations of the plan.
+            return;
+        }
         if (size == starts.length) {
+            dropped++;
             return;
         }
         lanes[size] = lane;
@@ -76,22 +83,18 @@ public final class PlanRecorder {
     }
 
     /**
-     * Puts what was recorded into a timeline.
+     * Puts what was recorded into a timeline, and how much was not.
      *
      * @param timeline of all ranks
      * @param epochNanos what {@link System#nanoTime} said when it began
      */
     public void writeTo(Timeline timeline, long epochNanos) {
         for (int i = 0; i < size; i++) {
-            PlanProgram program = programs.get(launches[i]);
-            int kind = Records.kind(program.symbolic[lanes[i]][positions[i]]);
-            if (kind == Records.LOOP || kind == Records.END) {
-                continue;
-            }
-            PlanStep step = program.step(lanes[i], positions[i]);
+            PlanStep step = programs.get(launches[i]).step(lanes[i], positions[i]);
             timeline.add(
                     rank, lanes[i], step.index(), step.inner(), launches[i], (double) (starts[i] - epochNanos), (double)
                             (ends[i] - epochNanos));
         }
+        timeline.drop(rank, dropped);
     }
 }

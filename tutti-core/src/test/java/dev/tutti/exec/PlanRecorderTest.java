@@ -10,10 +10,13 @@ import dev.tutti.plan.Plan;
 import dev.tutti.plan.Protocol;
 import dev.tutti.plan.language.CollectiveProgram;
 import dev.tutti.plan.language.ProgramRank;
+import dev.tutti.plan.trace.ChromeTrace;
 import dev.tutti.plan.trace.Timeline;
 import dev.tutti.transport.local.LocalTransport;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -76,10 +79,31 @@ class PlanRecorderTest {
         return timeline;
     }
 
+    private static String written(Timeline timeline) throws IOException {
+        StringBuilder text = new StringBuilder();
+        ChromeTrace.write(PLAN, timeline, text);
+        return text.toString();
+    }
+
     @Test
-    void shouldRecordEveryTurnOfALoop() throws Exception {
+    void shouldKeepEverythingWhenThereIsJustEnoughRoom() throws Exception {
         int spans = LAUNCHES * PIECES;
-        Timeline timeline = record(10 * spans, 10 * spans);
+        Timeline timeline = record(spans, spans);
         assertThat(timeline.size()).isEqualTo(SIZE * spans);
+        assertThat(timeline.dropped()).isEmpty();
+        assertThat(written(timeline)).startsWith("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"plan\":\"copying\"},");
+    }
+
+    @Test
+    void shouldKeepTheFirstSpansAndCountTheOthersWhenFull() throws Exception {
+        int spans = LAUNCHES * PIECES;
+        Timeline timeline = record(spans, PIECES + 3);
+        assertThat(timeline.dropped()).isEqualTo(Map.of(1, PIECES - 3L));
+        assertThat(IntStream.range(spans, timeline.size()).mapToObj(timeline::span))
+                .hasSize(PIECES + 3)
+                .allMatch(span -> span.rank() == 1)
+                .filteredOn(span -> span.launch() == 0)
+                .hasSize(PIECES);
+        assertThat(written(timeline)).contains("\"otherData\":{\"plan\":\"copying\",\"droppedSpans\":7},");
     }
 }

@@ -6,8 +6,10 @@ import dev.tutti.World;
 import dev.tutti.cli.common.CommandException;
 import dev.tutti.cli.common.ExitCode;
 import dev.tutti.cuda.Cuda;
+import dev.tutti.plan.Plan;
 import dev.tutti.plan.json.PlanFormatException;
 import dev.tutti.plan.trace.ChromeTrace;
+import dev.tutti.plan.trace.Timeline;
 import dev.tutti.plan.verify.Finding;
 import dev.tutti.plan.verify.Verdict;
 import dev.tutti.plan.verify.Verifier;
@@ -21,8 +23,10 @@ import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -258,11 +262,43 @@ final class PlanRunCommand implements Callable<Integer> {
         TrialCase largest = candidate.cases().stream()
                 .max(Comparator.comparingLong(TrialCase::blockBytes))
                 .orElseThrow();
+        Timeline timeline = new Trial(candidate, options).record(largest);
         try (BufferedWriter writer = Files.newBufferedWriter(to)) {
-            ChromeTrace.write(candidate.plan(), new Trial(candidate, options).record(largest), writer);
+            ChromeTrace.write(candidate.plan(), timeline, writer);
         } catch (IOException failure) {
             throw CommandException.cannotWrite(to, "--trace", failure);
         }
+        missing(timeline, candidate.plan(), options.launches)
+                .ifPresent(text -> err.println("tutti plan run: " + to + text));
+    }
+
+    /** Says what a trace lacks and what to do, or nothing if it is whole. */
+    static Optional<String> missing(Timeline timeline, Plan plan, int launches) {
+        if (timeline.dropped().isEmpty()) {
+            return Optional.empty();
+        }
+        long spans =
+                timeline.dropped().values().stream().mapToLong(each -> each).sum();
+        List<String> remedies = new ArrayList<>();
+        if (launches > 1) {
+            remedies.add("fewer --launches than " + launches);
+        }
+        if (hasLoops(plan)) {
+            // Only these turn more often for larger messages.
+            remedies.add("a smaller message (-b, -e)");
+        }
+        String remedy = remedies.isEmpty() ? "" : "; " + String.join(" or ", remedies) + " leaves out less";
+        return Optional.of(" lacks the last " + spans + " spans, of "
+                + timeline.dropped().size() + " of " + plan.ranks() + " ranks, as there is room for "
+                + Trial.SPANS_PER_RANK + " of each" + remedy);
+    }
+
+    private static boolean hasLoops(Plan plan) {
+        return IntStream.range(0, plan.ranks())
+                .mapToObj(plan::rank)
+                .flatMap(rank -> rank.lanes().stream())
+                .flatMap(List::stream)
+                .anyMatch(op -> op.loop() != null);
     }
 
     /** Puts what running a plan showed and what can be proven of it together. */

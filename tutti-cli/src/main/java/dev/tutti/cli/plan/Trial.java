@@ -22,7 +22,7 @@ final class Trial {
     /** What a rank says that has found nothing wrong itself. */
     static final String ELSEWHERE = "another rank has wrong data";
 
-    private static final int SPANS_PER_RANK = 1 << 16;
+    static final int SPANS_PER_RANK = 1 << 16;
 
     private final Plan plan;
     private final Expectation expectation;
@@ -69,7 +69,7 @@ final class Trial {
         return null;
     }
 
-    /** Runs one case and records what every lane did when, of all launches. */
+    /** Runs one case and records what every lane did when, of all launches: the first {@link #SPANS_PER_RANK}. */
     Timeline record(TrialCase each) {
         try (TrialRanks ranks = new TrialRanks(plan, timeout)) {
             List<PlanRecorder> recorders = new ArrayList<>();

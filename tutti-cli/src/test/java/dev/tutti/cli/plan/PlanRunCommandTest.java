@@ -11,6 +11,7 @@ import dev.tutti.plan.language.CollectiveProgram;
 import dev.tutti.plan.language.DataSync;
 import dev.tutti.plan.language.MemoryChannel;
 import dev.tutti.plan.language.ProgramRank;
+import dev.tutti.plan.trace.Timeline;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -108,6 +109,55 @@ final class PlanRunCommandTest {
         }
         // Lane 0 signals, waits, puts, signals and waits; lane 1 copies; nothing is done where threads meet. Twice.
         assertThat(spans).isEqualTo(Map.of("0.0", 10, "0.1", 2, "1.0", 10, "1.1", 2));
+    }
+
+    /** A launch has six spans of each rank: five of lane 0, one of lane 1. */
+    @Test
+    @SuppressWarnings("unchecked")
+    void shouldSayHowMuchATraceLacks() throws IOException {
+        Path trace = folder.resolve("trace.json");
+        String[] words = {"-b", "16", "-e", "16", "-d", "int8", "--schedules", "0", "--no-check", "--trace", "" + trace
+        };
+        int launches = Trial.SPANS_PER_RANK / 6 + 2;
+        long dropped = 2L * (6 * launches - Trial.SPANS_PER_RANK);
+        assertThat(run(with(words, "--launches", "" + launches, file.toString())))
+                .as(printed())
+                .isZero();
+        assertThat(err.toString(StandardCharsets.UTF_8))
+                .isEqualTo("tutti plan run: " + trace + " lacks the last " + dropped
+                        + " spans, of 2 of 2 ranks, as there is room for 65536 of each; fewer --launches than "
+                        + launches + " leaves out less\n");
+        Map<String, Object> read = (Map<String, Object>) Json.read(Files.readString(trace));
+        assertThat((Map<String, Object>) read.get("otherData")).containsEntry("droppedSpans", (double) dropped);
+        err.reset();
+        assertThat(run(with(words, "--launches", "2", file.toString()))).isZero();
+        assertThat(err.toString(StandardCharsets.UTF_8)).isEmpty();
+        assertThat(Files.readString(trace)).doesNotContain("droppedSpans");
+    }
+
+    private static String[] with(String[] words, String... more) {
+        return Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new);
+    }
+
+    @Test
+    void shouldOnlyRecommendWhatHelps() {
+        Timeline timeline = new Timeline();
+        timeline.drop(0, 0);
+        assertThat(PlanRunCommand.missing(timeline, exchange(), 3)).isEmpty();
+        timeline.drop(1, 7);
+        assertThat(PlanRunCommand.missing(timeline, exchange(), 1))
+                .contains(" lacks the last 7 spans, of 1 of 2 ranks, as there is room for 65536 of each");
+        assertThat(PlanRunCommand.missing(timeline, looping(), 3))
+                .get()
+                .asString()
+                .endsWith("; fewer --launches than 3 or a smaller message (-b, -e) leaves out less");
+    }
+
+    private static Plan looping() {
+        CollectiveProgram program = CollectiveProgram.of("looping", Collective.ALL_GATHER, 2, 1);
+        ProgramRank me = program.rank(0);
+        return program.loop(16, 1, () -> me.copy(me.output().at(0), me.input().at(0), lane(0)))
+                .build();
     }
 
     private static Number number(Map<String, Object> event, String key) {

@@ -9,6 +9,7 @@ import java.util.Locale;
 
 /**
  * Writes a timeline in the JSON that Perfetto and chrome://tracing open: a process per rank, a track per lane, a slice per operation.
+ * What a timeline lacks is in its metadata, as {@code droppedSpans}.
  */
 public final class ChromeTrace {
     private ChromeTrace() {}
@@ -23,7 +24,13 @@ public final class ChromeTrace {
      */
     public static void write(Plan plan, Timeline timeline, Appendable out) throws IOException {
         out.append("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"plan\":\"").append(escaped(plan.name()));
-        out.append("\"},\"traceEvents\":[\n");
+        out.append('"');
+        if (!timeline.dropped().isEmpty()) {
+            long dropped =
+                    timeline.dropped().values().stream().mapToLong(each -> each).sum();
+            out.append(",\"droppedSpans\":").append(Long.toString(dropped));
+        }
+        out.append("},\"traceEvents\":[\n");
         String separator = "";
         for (int rank = 0; rank < plan.ranks(); rank++) {
             name(out.append(separator), "process_name", rank, 0, "rank " + rank);

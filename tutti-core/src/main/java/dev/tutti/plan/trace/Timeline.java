@@ -1,6 +1,9 @@
 package dev.tutti.plan.trace;
 
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /** What every lane did when: one span for each operation, from the moment the lane came to it to its end. */
 public final class Timeline {
@@ -11,6 +14,7 @@ public final class Timeline {
     private int[] launches = new int[64];
     private double[] starts = new double[64];
     private double[] ends = new double[64];
+    private final SortedMap<Integer, Long> dropped = new TreeMap<>();
     private int size;
 
     /** An empty one. */
@@ -58,6 +62,27 @@ public final class Timeline {
         starts[size] = startNanos;
         ends[size] = endNanos;
         size++;
+    }
+
+    /**
+     * Notes that spans are missing, because whoever recorded them had no room for more.
+     *
+     * @param rank whose
+     * @param spans how many; may be 0
+     */
+    public void drop(int rank, long spans) {
+        if (spans > 0) {
+            dropped.merge(rank, spans, Long::sum);
+        }
+    }
+
+    /**
+     * How many spans are missing, by rank.
+     *
+     * @return only ranks of which some are
+     */
+    public SortedMap<Integer, Long> dropped() {
+        return Collections.unmodifiableSortedMap(dropped);
     }
 
     /**
