@@ -8,12 +8,14 @@ import org.jspecify.annotations.Nullable;
  * no second look at its arguments. Used by whoever is inside the gate.
  */
 final class RecentCalls {
-    /** A power of two. Each may keep some memory of the user's alive. */
+    /** Each may keep some memory of the user's alive. */
     private static final int MOST = 8;
 
     private final Call[] calls = new Call[MOST];
     private final Call barrier = Call.inline();
     private final Call other = Call.inline();
+    /** How many there are. */
+    private int size = 1;
     /** The call that was made last. */
     private int last;
 
@@ -21,9 +23,7 @@ final class RecentCalls {
     private int newest;
 
     RecentCalls() {
-        for (int i = 0; i < MOST; i++) {
-            calls[i] = Call.inline();
-        }
+        calls[0] = Call.inline();
     }
 
     /** The call that these arguments make, if it is here; else one to fill, in place of whichever has been here longest. */
@@ -46,16 +46,31 @@ final class RecentCalls {
             @Nullable Object out,
             @Nullable ReduceOp op,
             int root) {
-        for (int i = 1; i < MOST; i++) {
-            int at = (last + i) % MOST;
+        for (int at = next(last); at != last; at = next(at)) {
             if (calls[at].repeats(which, type, in, out, op, root)) {
                 last = at;
                 return calls[at];
             }
         }
-        newest = (newest + 1) % MOST;
+        return replaceOldest();
+    }
+
+    private int next(int at) {
+        return at + 1 < size ? at + 1 : 0;
+    }
+
+    /** What was filled last stays only if it can be made again, which large calls cannot. */
+    private Call replaceOldest() {
+        if (calls[newest].isRepeatable()) {
+            if (size < MOST) {
+                newest = size++;
+                calls[newest] = Call.inline();
+            } else {
+                newest = next(newest);
+                calls[newest].drop();
+            }
+        }
         last = newest;
-        calls[newest].drop();
         return calls[newest];
     }
 

@@ -190,6 +190,11 @@ public final class Call {
                 && root == at;
     }
 
+    /** Whether {@link #repeats} may recognise this call. */
+    public boolean isRepeatable() {
+        return repeatable;
+    }
+
     /** Whether this call, made again, can be made in the shortest way. */
     public boolean mayRunShort() {
         return exchange != null;

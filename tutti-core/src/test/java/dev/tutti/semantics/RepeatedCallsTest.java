@@ -239,8 +239,8 @@ class RepeatedCallsTest {
         }
     }
 
-    /** Packets, packets of an odd number of words, posts, slots, slots that go round, and, on registered memory, no slots. */
-    private static final int[] COUNTS = {1, 2, 7, 16, 17, 33, 128, 501, 1024, 2047, 5003};
+    /** Packets, packets of an odd number of words, posts, slots, slots that go round, on registered memory no slots, and what is not remembered. */
+    private static final int[] COUNTS = {1, 2, 7, 16, 17, 33, 128, 501, 1024, 2047, 5003, 20011};
 
     private static final List<Collective> COLLECTIVES =
             List.of(Collective.ALL_REDUCE, Collective.ALL_GATHER, Collective.REDUCE_SCATTER, Collective.ALL_TO_ALL);
@@ -299,7 +299,11 @@ class RepeatedCallsTest {
                     for (int i = 0; i < calls; i++) {
                         Where where = Where.values()[i % 3];
                         // Several of one length, which differ in their memory alone.
-                        all.add(new Repeated(comm, COLLECTIVES.get(i / 2 % COLLECTIVES.size()), where, COUNTS[i / 4]));
+                        all.add(new Repeated(
+                                comm,
+                                COLLECTIVES.get(i / 2 % COLLECTIVES.size()),
+                                where,
+                                COUNTS[i / 2 % COUNTS.length]));
                     }
                     for (int i = 0; i < MANY * calls; i++) {
                         all.get(i % calls).run(false);
