@@ -45,6 +45,10 @@ public final class Pair {
 
     private PairKernel vectors() {
         PairKernel known = vectors;
-        return known == null ? vectors = Vectors.pair(kernel, aux) : known;
+        if (known == null) {
+            known = Vectors.pair(kernel, aux);
+            vectors = known;
+        }
+        return known;
     }
 }
