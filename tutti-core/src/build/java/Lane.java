@@ -19,12 +19,12 @@ enum Lane {
     E4M3("E4m3", "byte", "Byte", "float", 1, 4),
     E5M2("E5m2", "byte", "Byte", "float", 1, 4),
     /** float16 again, for more sources than its loops take. */
-    PACKED_FLOAT16("Float16", "short", "Short", "float", 2, 2),
+    PACKED_FLOAT16(FLOAT16, 2),
     /** The small floats again, for minimum and maximum: these need no arithmetic, but an order of the bits. */
-    ORDERED_FLOAT16("Float16", "short", "Short", "float", 2, 1),
-    ORDERED_BFLOAT16("Bfloat16", "short", "Short", "float", 2, 1),
-    ORDERED_E4M3("E4m3", "byte", "Byte", "float", 1, 1),
-    ORDERED_E5M2("E5m2", "byte", "Byte", "float", 1, 1);
+    ORDERED_FLOAT16(FLOAT16, 1),
+    ORDERED_BFLOAT16(BFLOAT16, 1),
+    ORDERED_E4M3(E4M3, 1),
+    ORDERED_E5M2(E5M2, 1);
 
     final String name;
     final String storage;
@@ -32,6 +32,8 @@ enum Lane {
     final String accumulation;
     final int bytes;
     final int parts;
+    /** Which type this is again, or null if it is a type. */
+    private final Lane type;
 
     Lane(String name, String storage, String box, String accumulation, int bytes, int parts) {
         this.name = name;
@@ -40,10 +42,22 @@ enum Lane {
         this.accumulation = accumulation;
         this.bytes = bytes;
         this.parts = parts;
+        this.type = null;
+    }
+
+    /** A type again, with other parts. */
+    Lane(Lane type, int parts) {
+        this.name = type.name;
+        this.storage = type.storage;
+        this.box = type.box;
+        this.accumulation = type.accumulation;
+        this.bytes = type.bytes;
+        this.parts = parts;
+        this.type = type;
     }
 
     boolean isInteger() {
-        return ordinal() <= INT64.ordinal();
+        return !isSmallFloat() && this != FLOAT32 && this != FLOAT64;
     }
 
     boolean isPacked() {
@@ -52,11 +66,11 @@ enum Lane {
 
     /** Whether this is a type, and not one of them again. */
     boolean isType() {
-        return ordinal() < PACKED_FLOAT16.ordinal();
+        return type == null;
     }
 
     boolean isOrdered() {
-        return ordinal() >= ORDERED_FLOAT16.ordinal();
+        return type != null && parts == 1;
     }
 
     boolean isBfloat16() {
@@ -64,7 +78,7 @@ enum Lane {
     }
 
     boolean isSmallFloat() {
-        return ordinal() >= FLOAT16.ordinal();
+        return !accumulation.equals(storage);
     }
 
     /** What this type's kernel of a fold and a number of sources works on. */

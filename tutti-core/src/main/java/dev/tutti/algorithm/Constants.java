@@ -39,9 +39,6 @@ public record Constants(
     /** From a post to the moment when its reader goes on, if it is behind anyway. */
     private static final double POST_NANOS = 30;
 
-    /** What comes in one line with the signature. */
-    private static final double POST_LINE_BYTES = 56;
-
     /** A store to a line that a peer has just read: 9 GB/s rather than 40. */
     private static final double TAKEN_BACK_NANOS_PER_BYTE = 0.1;
 
@@ -161,7 +158,7 @@ public record Constants(
 
     /** The same where everybody shows everybody something else: few blocks come in the line of the signature. */
     double metBlockLines(double ranks, double shownBytes) {
-        boolean inOneLine = isPostedByAll(ranks, shownBytes) && shownBytes <= POST_LINE_BYTES;
+        boolean inOneLine = isPostedByAll(ranks, shownBytes) && shownBytes <= RegionLayout.POST_LINE_ROOM;
         return metLines(ranks, shownBytes) + (inOneLine ? 0 : ranks - 1);
     }
 

@@ -88,6 +88,8 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int POST_BYTES = 320;
     /** What a post has room for beside the signature. */
     public static final int POST_ROOM = POST_BYTES - 8;
+    /** What of it comes in one line with the signature. */
+    public static final int POST_LINE_ROOM = 64 - 8;
     /** Offset from the first post of the two, by launch parity, of launches in which everybody hears from everybody. */
     public static final int MEETING_POSTS = POSTS * POST_BYTES;
     /** How far those two are apart: whoever reads one makes its core fetch what comes after it. */
