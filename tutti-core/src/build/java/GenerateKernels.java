@@ -6,7 +6,7 @@ import java.nio.file.Path;
  * Writes the reduction kernels of {@code dev.tutti.reduce}: {@code java GenerateKernels.java OUTPUT_DIRECTORY}.
  *
  * <p>One template per kind of kernel, filled from small tables of what differs between types and folds: {@link ScalarTwin} has the
- * scalar twins, {@link VectorClass} the classes of vector kernels, {@link VectorKernel} and {@link Float16Kernel} one kernel of those.
+ * scalar twins and folds of few elements, {@link VectorClass} the classes of vector kernels, {@link VectorKernel} and {@link Float16Kernel} one kernel of those.
  */
 public final class GenerateKernels {
     private static final String HEADER = """

@@ -38,11 +38,12 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         return schedule.enter() ? recent.other() : take();
     }
 
+    /** The same for a barrier. */
     final Call beginBarrier() {
         return schedule.enter() ? recent.barrier() : take();
     }
 
-    /** The same for one that may have been made before: then it is as it was filled. */
+    /** The same for an operation that may have been called before: then the call is as it was filled. */
     final Call begin(
             Collective which,
             DataType type,

@@ -16,7 +16,7 @@ public final class Call {
     /** In place of a digest of counts: only pairs of ranks know them. It tells such a call from the one without counts. */
     static final long PAIRWISE = 1;
 
-    /** Memory with blocks up to this size may be kept alive until the next call, so that the same call again costs less. */
+    /** Memory with blocks up to this size may be kept alive for some calls more, so that the same call again costs less. */
     private static final long MOST_KEPT_BYTES = 64 << 10;
 
     /** The low bits of the digest of a plan in place of a digest of counts, which has nothing below its upper half. */
@@ -205,7 +205,7 @@ public final class Call {
         repeatable = mayBeKept();
     }
 
-    /** Whether its memory is so small that nobody minds if it lives until the next call. */
+    /** Whether its memory is so small that nobody minds if it lives for some calls more. */
     boolean mayBeKept() {
         return longestBytes <= MOST_KEPT_BYTES;
     }

@@ -1,6 +1,6 @@
 package dev.tutti.exec;
 
-import dev.tutti.reduce.Pair;
+import dev.tutti.reduce.PairFold;
 import org.jspecify.annotations.Nullable;
 
 /** An exchange that moves data through slots: its {@link Parts}, with addresses. */
@@ -12,7 +12,7 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
     private final int ownBytes;
     private final int slotPosition;
     /** What folds addresses; null if nothing is folded, or each source has a factor, or by a function of the user's. */
-    private final @Nullable Pair pair;
+    private final @Nullable PairFold pair;
 
     private final long[] sources = new long[2];
     private final long sentToEven;
@@ -33,7 +33,7 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
         this.receivedBytes = parts.received.bytes();
         this.kernel = parts.kernel;
         this.slotPosition = parts.slotPosition;
-        this.pair = parts.hasPair() ? new Pair(kernel, receivedBytes >> shape.elementShift, endpoint.size) : null;
+        this.pair = parts.hasPair() ? new PairFold(kernel, receivedBytes >> shape.elementShift, endpoint.size) : null;
         this.sentToEven = slot(parts.sent, parts.sent.to(), 0);
         this.sentToOdd = slot(parts.sent, parts.sent.to(), 1);
         this.receivedEven = slot(parts.received, parts.received.from(), 0);

@@ -136,7 +136,7 @@ class KernelsTest {
                     long to = dst[1] + random.nextInt(9);
                     long bytes = (long) count * type.bytes();
                     canaries(to, bytes);
-                    new Pair(kernel, count, aux).fold(first, second, to);
+                    new PairFold(kernel, count, aux).fold(first, second, to);
                     check(type, fold, 2, count, "pair", expected, to);
                     if (Vectors.exists(kernel, 2)) {
                         canaries(to, bytes);
@@ -145,7 +145,7 @@ class KernelsTest {
                     }
                     long place = random.nextBoolean() ? first : second;
                     Memory.copy(place, to, bytes);
-                    new Pair(kernel, count, aux).fold(first, second, place);
+                    new PairFold(kernel, count, aux).fold(first, second, place);
                     compare(type, fold, 2, "pair in place", expected, place);
                     Memory.copy(to, place, bytes);
                 }

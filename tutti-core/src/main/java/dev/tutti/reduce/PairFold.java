@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * A fold of two sources on native memory that is made again and again. It does what {@link Kernels#reduce} does, and knows its kernel: to
  * find that takes a tenth of a small exchange.
  */
-public final class Pair {
+public final class PairFold {
     private final int kernel;
     private final int count;
     private final long aux;
@@ -22,7 +22,7 @@ public final class Pair {
      * @param count elements
      * @param aux {@link Fold#AVG}: the divisor
      */
-    public Pair(int kernel, int count, long aux) {
+    public PairFold(int kernel, int count, long aux) {
         this.kernel = kernel;
         this.count = count;
         this.aux = aux;
