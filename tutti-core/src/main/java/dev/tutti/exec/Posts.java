@@ -27,6 +27,7 @@ final class Posts {
     /** What a post has room for beside the signature. */
     static final long ROOM = RegionLayout.POST_ROOM;
 
+    private static final int TINY_ROOM = RegionLayout.TINY_POST_BYTES - 8;
     private static final int MASK = RegionLayout.POSTS - 1;
     /** Ring for each post in use: where the ring is to stay in the cache, posts are too. */
     private static final int RING_PER_POST = 512;
@@ -76,6 +77,11 @@ final class Posts {
         return first[peer];
     }
 
+    /** What {@link Records} of a launch say of its posts. */
+    static int flags(boolean hearsFromAll, long shownBytes) {
+        return hearsFromAll ? Records.MEETING : shownBytes <= TINY_ROOM ? Records.TINY : 0;
+    }
+
     /** What a program's scratch on a rank is an offset from, before {@link #berth} is added. */
     long base(Program program, int peer) {
         return program.footprint <= ROOM ? first[peer] + 8 : ring(peer);
@@ -92,17 +98,23 @@ final class Posts {
     /** Where this launch's scratch lies. */
     long berth(Program program) {
         return program.footprint <= ROOM
-                ? offset(program.hearsFromAll, endpoint.launch)
+                ? offset(flags(program.hearsFromAll, program.footprint), endpoint.launch)
                 : start(program.footprint) & (ringBytes - 1);
     }
 
     /** Where a launch's post lies after the one of launch 0. Nobody can be ahead where all hear from all: two lines that stay in the cache do. */
-    private long offset(boolean hearsFromAll, long launch) {
-        return hearsFromAll ? meetingOffset(launch) : (launch & (posts - 1)) * RegionLayout.POST_BYTES;
+    private long offset(int flags, long launch) {
+        if ((flags & Records.MEETING) != 0) {
+            return meetingOffset(launch);
+        }
+        long post = launch & (posts - 1);
+        return (flags & Records.TINY) != 0
+                ? RegionLayout.TINY_POSTS + post * RegionLayout.TINY_POST_BYTES
+                : post * RegionLayout.POST_BYTES;
     }
 
     private long offset(long header) {
-        return offset((Records.flags(header) & Records.MEETING) != 0, endpoint.launch);
+        return offset(Records.flags(header), endpoint.launch);
     }
 
     static long meetingOffset(long launch) {

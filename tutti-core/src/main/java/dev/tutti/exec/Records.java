@@ -54,6 +54,9 @@ final class Records {
     /** Posts of a launch in which everybody hears from everybody. */
     static final int MEETING = 64;
 
+    /** Posts that share a line. */
+    static final int TINY = 128;
+
     static final int COPY = 0xFFFF;
     static final int USER = 0xFFFE;
     /** Added to a kernel: source i is rank i's own input, to be multiplied by that rank's scalar. Whatever is below is a kernel alone. */

@@ -57,7 +57,7 @@ final class Resolver {
         this.scratchStride = posts ? shownStride(maxChunkBytes) : scratchStride(maxChunkBytes);
         this.packetStride = packetStride(maxChunkBytes);
         this.posts = posts;
-        this.postFlags = whole.collective().hearsFromAll() ? Records.MEETING : 0;
+        this.postFlags = posts ? Posts.flags(whole.collective().hearsFromAll(), shownBytes(plan, maxChunkBytes)) : 0;
     }
 
     /** Room that a chunk takes in scratch. */

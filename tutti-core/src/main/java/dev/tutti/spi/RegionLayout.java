@@ -24,6 +24,7 @@ package dev.tutti.spi;
  *     ...  posts      some lines for each of the last 64 launches:  written here, read by whoever this rank posts to
  *                       +0 signature of the launch   +8 what is posted, if it fits
  *                     and two by launch parity                    for launches in which everybody hears from everybody
+ *                     and 16 bytes for each of the last 64        for what fits beside the signature there
  *     ...  packets    two halves by launch parity
  *     ...  scratch    two halves by launch parity                   in memory of its own, made when first needed
  *                       and a ring for what is posted               written here, read by whoever this rank posts to
@@ -94,8 +95,12 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int MEETING_POSTS = POSTS * POST_BYTES;
     /** How far those two are apart: whoever reads one makes its core fetch what comes after it. */
     public static final int MEETING_POST_BYTES = 1024;
+    /** Offset from the first post of those for what is so short that several of them share a line. */
+    public static final int TINY_POSTS = MEETING_POSTS + 2 * MEETING_POST_BYTES;
+    /** Bytes of such a post. */
+    public static final int TINY_POST_BYTES = 16;
     /** Bytes of all posts. */
-    public static final int ALL_POST_BYTES = MEETING_POSTS + 2 * MEETING_POST_BYTES;
+    public static final int ALL_POST_BYTES = TINY_POSTS + POSTS * TINY_POST_BYTES;
     /** Bytes of a ring for what does not fit into a post. */
     public static final long POSTED_BYTES = 256 << 10;
     /** As much of it as stays in the nearest cache: what two ranks with a core each use. */
