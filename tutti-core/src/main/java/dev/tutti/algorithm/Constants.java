@@ -39,6 +39,9 @@ public record Constants(
     /** From a post to the moment when its reader goes on, if it is behind anyway. */
     private static final double POST_NANOS = 30;
 
+    /** How much of a packet's time a post takes of two ranks, who have taken back its lines in time. */
+    private static final double PAIR_POST = 0.7;
+
     /** A store to a line that a peer has just read: 9 GB/s rather than 40. */
     private static final double TAKEN_BACK_NANOS_PER_BYTE = 0.1;
 
@@ -147,7 +150,7 @@ public record Constants(
      */
     double met(double ranks, double shownBytes, double rounds) {
         return isPostedByAll(ranks, shownBytes)
-                ? packetNanos * Math.max(1, oversubscription(ranks) - 1)
+                ? packetNanos * (ranks == 2 ? PAIR_POST : 1) * Math.max(1, oversubscription(ranks) - 1)
                 : steps(ranks, 1, rounds);
     }
 

@@ -23,6 +23,8 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
     /** How often to look before the clock is read. */
     final int turns;
 
+    private final long post;
+    private final long awaitedPost;
     private final long outbound;
     private final long inbound;
     private final int outlet;
@@ -39,6 +41,8 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
         this.digest = shape.digest;
         this.sleeping = endpoint.bell.sleeping(peer);
         this.turns = endpoint.pace.turns();
+        this.post = endpoint.posts.first(endpoint.rank);
+        this.awaitedPost = endpoint.posts.first(peer);
         long[] code = program.symbolic[0];
         int signal = Records.find(Records.SIGNAL, code);
         this.outbound = signal < 0 ? 0 : code[signal + 1];
@@ -67,13 +71,17 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
             return hands ? Handover.of(shape, program, endpoint, parts) : null;
         }
         return switch (program.template) {
-            case Templates.BARRIER -> new Meeting(shape, program, endpoint);
             case Templates.SLOTS, Templates.COPIES -> new SlotExchange(shape, program, endpoint, parts);
-            case Templates.POSTS ->
-                program.footprint > Posts.ROOM ? null : new PostExchange(shape, program, endpoint, parts);
-            case Templates.PACKETS, Templates.MOVES -> new PacketExchange(shape, program, endpoint, parts);
+            case Templates.POSTS -> posted(shape, program, endpoint, parts);
             default -> null;
         };
+    }
+
+    private static @Nullable Exchange posted(Shape shape, Program program, Endpoint endpoint, Parts parts) {
+        if (program.footprint == 0) {
+            return new Meeting(shape, program, endpoint);
+        }
+        return Posts.fits(program) ? new PostExchange(shape, program, endpoint, parts) : null;
     }
 
     /** Whether this is the time for it: whoever must have been heard was in the last launch, and flags do not come round. */
@@ -151,6 +159,45 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
 
     private void awaitPatiently(int wanted) {
         for (int turn = turns; (int) Memory.getLongAcquire(inbound) - wanted < 0; turn++) {
+            pause(turn);
+        }
+    }
+
+    /**
+     * Shows the post of a launch in which both ranks hear from each other, and takes back the lines of the next one, as far as so many bytes
+     * go: the peer's core has them since it read them, and would have to be waited for when they are needed. Nobody reads them now: whoever
+     * has heard of the peer's last launch knows that it is done with the one before.
+     */
+    final void show(long launch, long signed, int bytes) {
+        Posts.show(post + Posts.meetingOffset(launch), signed);
+        wake();
+        long next = post + Posts.meetingOffset(launch + 1);
+        for (long line = next; line < next + bytes; line += RegionLayout.POST_LINE) {
+            Memory.putLong(line, 0);
+        }
+    }
+
+    /** Waits for the peer's post of such a launch; in two loops, as {@link #await()} does. */
+    final void awaitPost(long launch, long signed) {
+        long address = awaitedPost + Posts.meetingOffset(launch);
+        for (int turn = 0; turn < turns; turn++) {
+            if (Memory.getLongAcquire(address) == signed) {
+                return;
+            }
+            Thread.onSpinWait();
+        }
+        awaitPostPatiently(address, signed);
+    }
+
+    private void awaitPostPatiently(long address, long signed) {
+        for (int turn = turns; ; turn++) {
+            long word = Memory.getLongAcquire(address);
+            if (word == signed) {
+                return;
+            }
+            if (word >>> 32 == signed >>> 32) {
+                throw stall.mismatch();
+            }
             pause(turn);
         }
     }

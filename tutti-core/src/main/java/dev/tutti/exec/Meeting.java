@@ -1,6 +1,6 @@
 package dev.tutti.exec;
 
-/** A barrier: a signal each way, and nothing moves. */
+/** A barrier: posts without data. */
 final class Meeting extends Exchange {
     Meeting(Shape shape, Program program, Endpoint endpoint) {
         super(shape, program, endpoint);
@@ -15,8 +15,11 @@ final class Meeting extends Exchange {
     void run(long number) {
         long signed = begin(number);
         long launch = endpoint.launch;
-        signal(launch, signed);
-        await(launch, signed);
+        show(launch, signed, 1);
+        // There is nothing to do meanwhile, and who looks too soon takes the line from the peer that is about to write
+        // it.
+        Thread.onSpinWait();
+        awaitPost(launch, signed);
         finish(launch);
     }
 }

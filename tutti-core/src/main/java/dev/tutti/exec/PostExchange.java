@@ -1,19 +1,15 @@
 package dev.tutti.exec;
 
-import dev.tutti.memory.Memory;
-
 /**
  * Both ranks show each other a {@link Posts post} that has room for what they send: data and signature come together, in as few lines as can
  * be. Whoever has heard from the peer in the last launch knows that it reads no post but that one any more.
  */
 final class PostExchange extends Moving {
-    private final long post;
-    private final long awaited;
+    private final int postBytes;
 
     PostExchange(Shape shape, Program program, Endpoint endpoint, Parts parts) {
         super(shape, program, endpoint, parts);
-        this.post = endpoint.posts.first(endpoint.rank);
-        this.awaited = endpoint.posts.first(peer);
+        this.postBytes = Posts.head(program.footprint) + sentBytes;
     }
 
     @Override
@@ -24,37 +20,12 @@ final class PostExchange extends Moving {
         if (sentBytes > 0) {
             Templates.copyShort(sent, sentTo(0) + offset, sentBytes, endpoint);
         }
-        Posts.show(post + offset, signed);
-        wake();
+        show(launch, signed, postBytes);
         keep();
-        awaitPost(awaited + offset, signed);
+        awaitPost(launch, signed);
         if (receivedBytes > 0) {
             receive(receivedFrom(0) + offset);
         }
         finish(launch);
-    }
-
-    /** As {@link #await(long, long)}. */
-    private void awaitPost(long address, long signed) {
-        for (int turn = 0; turn < turns; turn++) {
-            if (Memory.getLongAcquire(address) == signed) {
-                return;
-            }
-            Thread.onSpinWait();
-        }
-        awaitPostPatiently(address, signed);
-    }
-
-    private void awaitPostPatiently(long address, long signed) {
-        for (int turn = turns; ; turn++) {
-            long word = Memory.getLongAcquire(address);
-            if (word == signed) {
-                return;
-            }
-            if (word >>> 32 == signed >>> 32) {
-                throw stall.mismatch();
-            }
-            pause(turn);
-        }
     }
 }

@@ -9,7 +9,8 @@ import java.util.Arrays;
  * How ranks show each other something without waiting for each other: every rank has a post for each of the last
  * {@value RegionLayout#POSTS} launches, which it alone writes and everybody reads. A post is a few lines: the launch's signature and what
  * the rank shows, or, if that is longer, just the signature; then the rest lies in a ring in the rank's scratch, in which launch
- * after launch takes the next bytes on all ranks alike.
+ * after launch takes the next bytes on all ranks alike. Launches in which everybody hears from everybody have {@value RegionLayout#MEETINGS} longer
+ * posts of their own: nobody can be ahead there.
  *
  * <pre>
  *   who shows                                      who reads
@@ -84,7 +85,7 @@ final class Posts {
 
     /** What a program's scratch on a rank is an offset from, before {@link #berth} is added. */
     long base(Program program, int peer) {
-        return program.footprint <= ROOM ? first[peer] + 8 : ring(peer);
+        return fits(program) ? first[peer] + head(program.footprint) : ring(peer);
     }
 
     private long ring(int peer) {
@@ -95,14 +96,24 @@ final class Posts {
         return rings[peer];
     }
 
+    /** Whether posts have room for what a program shows. */
+    static boolean fits(Program program) {
+        return program.footprint <= (program.hearsFromAll ? RegionLayout.MEETING_ROOM : ROOM);
+    }
+
+    /** Where in a post so many bytes begin. */
+    static int head(long shownBytes) {
+        return shownBytes <= ROOM ? 8 : RegionLayout.POST_LINE;
+    }
+
     /** Where this launch's scratch lies. */
     long berth(Program program) {
-        return program.footprint <= ROOM
+        return fits(program)
                 ? offset(flags(program.hearsFromAll, program.footprint), endpoint.launch)
                 : start(program.footprint) & (ringBytes - 1);
     }
 
-    /** Where a launch's post lies after the one of launch 0. Nobody can be ahead where all hear from all: two lines that stay in the cache do. */
+    /** Where a launch's post lies after the one of launch 0. */
     private long offset(int flags, long launch) {
         if ((flags & Records.MEETING) != 0) {
             return meetingOffset(launch);
@@ -118,7 +129,7 @@ final class Posts {
     }
 
     static long meetingOffset(long launch) {
-        return RegionLayout.MEETING_POSTS + (launch & 1) * RegionLayout.MEETING_POST_BYTES;
+        return RegionLayout.MEETING_POSTS + (launch & (RegionLayout.MEETINGS - 1)) * RegionLayout.MEETING_POST_BYTES;
     }
 
     /** No launch's bytes go over the end of the ring. */
@@ -128,7 +139,7 @@ final class Posts {
     }
 
     private long end(Program program) {
-        return program.footprint <= ROOM ? taken : start(program.footprint) + program.footprint;
+        return fits(program) ? taken : start(program.footprint) + program.footprint;
     }
 
     /** Whether this launch may write its post and its bytes of the ring. */
@@ -236,7 +247,7 @@ final class Posts {
 
     /** A launch is over on this rank. */
     void finish(Program program) {
-        if (program.posts && program.footprint > ROOM) {
+        if (program.posts && !fits(program)) {
             // Launches since then have taken nothing of the ring.
             for (long launch = Math.max(lastInRing, endpoint.launch - posts); launch < endpoint.launch; launch++) {
                 ends[(int) launch & MASK] = taken;

@@ -23,7 +23,7 @@ package dev.tutti.spi;
  *                       +48, +56 on channel 0: where the peer's input and output lie, for plans that reach there
  *     ...  posts      some lines for each of the last 64 launches:  written here, read by whoever this rank posts to
  *                       +0 signature of the launch   +8 what is posted, if it fits
- *                     and two by launch parity                    for launches in which everybody hears from everybody
+ *                     and longer ones for the last 4              for launches in which everybody hears from everybody
  *                     and 16 bytes for each of the last 64        for what fits beside the signature there
  *     ...  packets    two halves by launch parity
  *     ...  scratch    two halves by launch parity                   in memory of its own, made when first needed
@@ -89,14 +89,20 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int POST_BYTES = 320;
     /** What a post has room for beside the signature. */
     public static final int POST_ROOM = POST_BYTES - 8;
-    /** What of it comes in one line with the signature. */
-    public static final int POST_LINE_ROOM = 64 - 8;
-    /** Offset from the first post of the two, by launch parity, of launches in which everybody hears from everybody. */
+    /** Bytes of one of those lines. */
+    public static final int POST_LINE = 64;
+    /** What comes in one line with the signature. */
+    public static final int POST_LINE_ROOM = POST_LINE - 8;
+    /** Offset from the first post of those of launches in which everybody hears from everybody. */
     public static final int MEETING_POSTS = POSTS * POST_BYTES;
-    /** How far those two are apart: whoever reads one makes its core fetch what comes after it. */
-    public static final int MEETING_POST_BYTES = 1024;
+    /** How many of those there are: one is read, one may be, and the next one is taken back meanwhile by whoever writes it. */
+    public static final int MEETINGS = 4;
+    /** What each has room for; what a post has no room for begins in the line after the signature. */
+    public static final int MEETING_ROOM = 1024;
+    /** Bytes of each. */
+    public static final int MEETING_POST_BYTES = POST_LINE + MEETING_ROOM;
     /** Offset from the first post of those for what is so short that several of them share a line. */
-    public static final int TINY_POSTS = MEETING_POSTS + 2 * MEETING_POST_BYTES;
+    public static final int TINY_POSTS = MEETING_POSTS + MEETINGS * MEETING_POST_BYTES;
     /** Bytes of such a post. */
     public static final int TINY_POST_BYTES = 16;
     /** Bytes of all posts. */
@@ -154,7 +160,7 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
         if (shareCores || ranks >= MANY) {
             return isPostedAhead(ranks, shownBytes, shareCores);
         }
-        return ranks == 2 ? shownBytes > 0 && shownBytes <= POST_ROOM : shownBytes == 0;
+        return shownBytes <= (ranks == 2 ? MEETING_ROOM : 0);
     }
 
     /**

@@ -62,7 +62,7 @@ class TunerTest {
     /** Two ranks have nobody to pass blocks on for: all plans are the same steps, and one-shot has them in the best order. */
     @Test
     void shouldNotTakeDetoursBetweenTwoRanks() {
-        for (long bytes = 1 << 10; bytes <= 64 << 20; bytes *= 4) {
+        for (long bytes = 2 << 10; bytes <= 64 << 20; bytes *= 4) {
             assertThat(choose(Collective.ALL_TO_ALL, null, bytes, 2, false).name())
                     .isEqualTo("one-shot");
         }
@@ -132,8 +132,8 @@ class TunerTest {
     void shouldChoosePacketsOnlyWhenSmall(int ranks) {
         Algorithm tiny = choose(Collective.ALL_REDUCE, ReduceOp.SUM, 8, ranks, false);
 
-        // Ranks that share cores rather post.
-        assertThat(tiny).hasToString(ranks <= CORES ? "one-shot/packet" : "one-shot-read/simple");
+        // Two ranks, and ranks that share cores, rather post.
+        assertThat(tiny).hasToString(ranks > 2 && ranks <= CORES ? "one-shot/packet" : "one-shot-read/simple");
         for (Collective collective : Collective.values()) {
             for (long bytes = 2048; bytes <= 64 << 20; bytes *= 2) {
                 assertThat(choose(collective, ReduceOp.SUM, bytes, ranks, false).protocol())
@@ -150,11 +150,11 @@ class TunerTest {
 
     @Test
     void shouldPostWhatAPostHasRoomForWhenTwoRanksHaveACoreEach() {
-        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 16, 2, false)).hasToString("one-shot/packet");
-        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 32, 2, false)).hasToString("one-shot-read/simple");
-        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, RegionLayout.POST_ROOM, 2, false))
-                .hasToString("one-shot-read/simple");
-        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, RegionLayout.POST_ROOM + 4, 2, false))
+        for (long bytes : new long[] {4, 16, 32, RegionLayout.POST_ROOM, RegionLayout.MEETING_ROOM}) {
+            assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, bytes, 2, false))
+                    .hasToString("one-shot-read/simple");
+        }
+        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, RegionLayout.MEETING_ROOM + 4, 2, false))
                 .hasToString("one-shot/simple");
         assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 8 << 10, 2, false))
                 .hasToString("one-shot/simple");

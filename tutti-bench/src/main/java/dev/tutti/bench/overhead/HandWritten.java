@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * What somebody would write by hand for two ranks of one process, with the protocols that Tutti uses and nothing else: what ranks
- * must agree on travels before the packets, beside the counter and in front of what is posted, and is compared; but no lock, no checks of arguments, no plan, no
+ * must agree on travels beside the counter and in front of what is posted, and is compared; but no lock, no checks of arguments, no plan, no
  * board, no deadline. The floor for {@link OverheadProcess}.
  */
 final class HandWritten {
@@ -20,13 +20,14 @@ final class HandWritten {
     /** From so many bytes on slots go round. */
     private static final int ROTATED = 2 << 10;
 
+    /** Up to so many bytes a loop over words is faster than a call. */
+    private static final int FEW_BYTES = 32;
+
     private static final int SLOT_GAP = 1 << 10;
     private static final int KERNEL = Kernels.id(DataType.FLOAT32, Fold.SUM);
 
     private final long own;
     private final long peer;
-    private final long ownPackets;
-    private final long peerPackets;
     private final long ownSlots;
     private final long peerSlots;
     private final long ownCounter;
@@ -42,8 +43,6 @@ final class HandWritten {
         this.peer = peer.address();
         this.ownCounter = own.address();
         this.peerCounter = peer.address();
-        this.ownPackets = own.address() + 4096;
-        this.peerPackets = peer.address() + 4096;
         this.ownSlots = own.address() + SLOTS;
         this.peerSlots = peer.address() + SLOTS;
         this.first = first;
@@ -66,47 +65,49 @@ final class HandWritten {
         }
     }
 
-    /** One-shot exchange of packets, up to 256 bytes of float32. */
-    void packets(long address, int bytes) {
-        int flag = ++launch;
-        long half = 8 + ((flag & 1) << 11);
-        long high = (long) flag << 32;
-        int words = bytes >> 2;
+    /**
+     * One-shot exchange of posts, each in the memory of whoever writes it, up to 1 KB of float32: signature and data side by side, and the lines
+     * of the next post taken back before they are needed.
+     */
+    void post(long address, int bytes) {
+        int number = ++launch;
+        int head = bytes <= 312 ? 8 : 64;
         long signed = signed(bytes);
-        Memory.putLongRelease(peerPackets + half - 8, signed);
-        for (int i = 0; i < words; i++) {
-            long data = Memory.ALL.get(ValueLayout.JAVA_INT_UNALIGNED, address + 4L * i) & 0xFFFFFFFFL;
-            Memory.putLongRelease(peerPackets + half + 8L * i, high | data);
+        copy(address, own + place(number) + head, bytes);
+        show(number, signed, head + bytes);
+        requirePost(number, signed);
+        fold(address, peer + place(number) + head, bytes);
+    }
+
+    private static void copy(long from, long to, int bytes) {
+        if (bytes > FEW_BYTES) {
+            Memory.copy(from, to, bytes);
+            return;
         }
-        long theirs;
-        do {
-            theirs = Memory.getLongAcquire(ownPackets + half - 8);
-        } while ((int) (theirs >>> 32) != flag);
-        requireAgreement(theirs, signed);
-        for (int i = 0; i < words; i++) {
-            long word;
-            do {
-                word = Memory.getLongAcquire(ownPackets + half + 8L * i);
-            } while ((int) (word >>> 32) != flag);
-            float mine = Memory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, address + 4L * i);
-            Memory.ALL.set(ValueLayout.JAVA_FLOAT_UNALIGNED, address + 4L * i, mine + Float.intBitsToFloat((int) word));
+        for (int at = 0; at < bytes; at += 8) {
+            Memory.putLong(to + at, Memory.getLong(from + at));
         }
     }
 
-    /** One-shot exchange of posts, each in the memory of whoever writes it: signature and data side by side, up to 312 bytes of float32. */
-    void post(long address, int bytes) {
-        int number = ++launch;
-        long half = POSTS + ((number & 1) << 10);
-        long signed = signed(bytes);
-        Memory.copy(address, own + half + 8, bytes);
-        Memory.putLongRelease(own + half, signed);
-        long theirs = Memory.getLongAcquire(peer + half);
+    private static long place(int number) {
+        return POSTS + (number & 3) * 1088L;
+    }
+
+    private void show(int number, long signed, int bytes) {
+        Memory.putLongRelease(own + place(number), signed);
+        long next = own + place(number + 1);
+        for (long line = next; line < next + bytes; line += 64) {
+            Memory.putLong(line, 0);
+        }
+    }
+
+    private void requirePost(int number, long signed) {
+        long theirs = Memory.getLongAcquire(peer + place(number));
         while ((int) (theirs >>> 32) != number) {
             Thread.onSpinWait();
-            theirs = Memory.getLongAcquire(peer + half);
+            theirs = Memory.getLongAcquire(peer + place(number));
         }
         requireAgreement(theirs, signed);
-        fold(address, peer + half + 8, bytes);
     }
 
     /** One-shot exchange through a slot and a counter, up to 32 KB of float32. */
@@ -121,13 +122,25 @@ final class HandWritten {
     }
 
     private void fold(long address, long theirs, int bytes) {
+        if (bytes <= FEW_BYTES) {
+            for (int at = 0; at < bytes; at += 4) {
+                float mine = Memory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, address + at);
+                float other = Memory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, theirs + at);
+                Memory.ALL.set(ValueLayout.JAVA_FLOAT_UNALIGNED, address + at, mine + other);
+            }
+            return;
+        }
         sources[first ? 0 : 1] = address;
         sources[first ? 1 : 0] = theirs;
         Kernels.reduce(KERNEL, sources, 0, 2, 0, address, bytes >> 2, 0, -1);
     }
 
     void barrier() {
-        meet(++launch, 0);
+        int number = ++launch;
+        long signed = signed(0);
+        show(number, signed, 1);
+        Thread.onSpinWait();
+        requirePost(number, signed);
     }
 
     private void meet(int number, int digest) {

@@ -23,10 +23,8 @@ final class OverheadProcess {
     private static final int BATCH = 4000;
     /** Calls before the clock is read: then both ranks are under way, and the API knows the call. */
     private static final int FIRST = 20;
-    /** Up to which Tutti sends packets, and posts. */
-    private static final int MOST_PACKET_BYTES = 16;
-
-    private static final int MOST_POSTED_BYTES = 312;
+    /** Up to which Tutti posts. */
+    private static final int MOST_POSTED_BYTES = 1024;
     /** The cores have moved if the loop by hand takes so many times as long, or as short, after the API as before it. */
     private static final double MOVED = 1.5;
 
@@ -113,19 +111,10 @@ final class OverheadProcess {
     // Each loop is a method of its own, so that it is compiled as a whole.
 
     private static Batch byHand(HandWritten hand, long address, int bytes) {
-        if (bytes <= MOST_PACKET_BYTES) {
-            return times -> handPackets(hand, address, bytes, times);
-        }
         if (bytes <= MOST_POSTED_BYTES) {
             return times -> handPost(hand, address, bytes, times);
         }
         return times -> handSlot(hand, address, bytes, times);
-    }
-
-    private static void handPackets(HandWritten hand, long address, int bytes, int times) {
-        for (int i = 0; i < times; i++) {
-            hand.packets(address, bytes);
-        }
     }
 
     private static void handPost(HandWritten hand, long address, int bytes, int times) {
