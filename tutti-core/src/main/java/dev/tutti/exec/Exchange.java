@@ -81,7 +81,7 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
         if (program.footprint == 0) {
             return new Meeting(shape, program, endpoint);
         }
-        return Posts.fits(program) ? new PostExchange(shape, program, endpoint, parts) : null;
+        return endpoint.posts.fits(program) ? new PostExchange(shape, program, endpoint, parts) : null;
     }
 
     /** Whether this is the time for it: whoever must have been heard was in the last launch, and flags do not come round. */

@@ -40,6 +40,10 @@ final class Posts {
     private final long ringBytes;
 
     private final int posts;
+    /** How many posts go round in launches in which everybody hears from everybody, and what each has room for. */
+    private final int meetings;
+
+    private final long meetingRoom;
     /** How far the ring was taken when a launch ended, for the last launches up to {@link #lastInRing}. */
     private final long[] ends = new long[RegionLayout.POSTS];
     /** The last launch that took some of the ring. */
@@ -57,6 +61,10 @@ final class Posts {
         this.endpoint = endpoint;
         this.ringBytes = RegionLayout.postedBytes(endpoint.size, endpoint.sharesCores);
         this.posts = (int) Math.min(RegionLayout.POSTS, ringBytes / RING_PER_POST);
+        // Only two ranks take the next one back meanwhile; among eight and sixteen, four that go round are slower than
+        // two.
+        this.meetings = endpoint.size == 2 ? RegionLayout.MEETINGS : 2;
+        this.meetingRoom = endpoint.size == 2 ? RegionLayout.MEETING_ROOM : ROOM;
         this.first = new long[endpoint.size];
         this.rings = new long[endpoint.size];
         for (int peer = 0; peer < endpoint.size; peer++) {
@@ -97,8 +105,8 @@ final class Posts {
     }
 
     /** Whether posts have room for what a program shows. */
-    static boolean fits(Program program) {
-        return program.footprint <= (program.hearsFromAll ? RegionLayout.MEETING_ROOM : ROOM);
+    boolean fits(Program program) {
+        return program.footprint <= (program.hearsFromAll ? meetingRoom : ROOM);
     }
 
     /** Where in a post so many bytes begin. */
@@ -116,7 +124,7 @@ final class Posts {
     /** Where a launch's post lies after the one of launch 0. */
     private long offset(int flags, long launch) {
         if ((flags & Records.MEETING) != 0) {
-            return meetingOffset(launch);
+            return meetingOffset(launch, meetings);
         }
         long post = launch & (posts - 1);
         return (flags & Records.TINY) != 0
@@ -128,8 +136,13 @@ final class Posts {
         return offset(Records.flags(header), endpoint.launch);
     }
 
+    /** Where two ranks have the post of a launch in which they hear from each other. */
     static long meetingOffset(long launch) {
-        return RegionLayout.MEETING_POSTS + (launch & (RegionLayout.MEETINGS - 1)) * RegionLayout.MEETING_POST_BYTES;
+        return meetingOffset(launch, RegionLayout.MEETINGS);
+    }
+
+    private static long meetingOffset(long launch, int meetings) {
+        return RegionLayout.MEETING_POSTS + (launch & (meetings - 1)) * RegionLayout.MEETING_POST_BYTES;
     }
 
     /** No launch's bytes go over the end of the ring. */
