@@ -99,8 +99,8 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int MEETINGS = 4;
     /** What each has room for; what a post has no room for begins in the line after the signature. */
     public static final int MEETING_ROOM = 1024;
-    /** Bytes of each. */
-    public static final int MEETING_POST_BYTES = POST_LINE + MEETING_ROOM;
+    /** Bytes of each: whole pairs of lines, which some cores fetch together. */
+    public static final int MEETING_POST_BYTES = LINE + MEETING_ROOM;
     /** Offset from the first post of those for what is so short that several of them share a line. */
     public static final int TINY_POSTS = MEETING_POSTS + MEETINGS * MEETING_POST_BYTES;
     /** Bytes of such a post. */

@@ -90,7 +90,7 @@ final class HandWritten {
     }
 
     private static long place(int number) {
-        return POSTS + (number & 3) * 1088L;
+        return POSTS + (number & 3) * 1152L;
     }
 
     private void show(int number, long signed, int bytes) {
