@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *   input op slot --&gt; output
  * </pre>
  *
- * A slot is scratch, a post or packets, which tell and are waited for themselves. Operands are as in the records; bytes are 0 where there is
+ * A slot is scratch or a post. Operands are as in the records; bytes are 0 where there is
  * nothing to move.
  */
 final class Parts {
@@ -68,11 +68,6 @@ final class Parts {
             case Records.POST -> tell(pc);
             case Records.SIGNAL -> Records.sources(header) == 1 && tell(pc);
             case Records.WAIT, Records.FETCH -> Records.sources(header) == 1 && await(pc);
-            case Records.PACKETS ->
-                code[pc + 1] > 0
-                        && (Records.sources(header) == 0
-                                ? copy(code, pc) && tell(pc)
-                                : Records.sources(header) == 1 && await(pc) && receive(code, pc));
             case Records.DATA -> waiting < 0 ? copy(code, pc) : receive(code, pc);
             default -> false;
         };
@@ -121,13 +116,11 @@ final class Parts {
         received = new Copy(code[first + slot], code[destination], (int) code[pc + 1]);
         folded = sources == 2 ? code[first + 1 - slot] : 0;
         scaled = Records.scaled(code[pc + 2]);
-        boolean packets = Records.kind(code[pc]) == Records.PACKETS;
-        slotPosition = packets && sources == 2 ? 1 - Records.plainPosition(code[pc + 2]) : slot;
+        slotPosition = slot;
         return !isSlot(code[destination]);
     }
 
     private static boolean isSlot(long operand) {
-        int base = Records.base(operand);
-        return base == Records.SCRATCH || base == Records.PACKET_AREA;
+        return Records.base(operand) == Records.SCRATCH;
     }
 }

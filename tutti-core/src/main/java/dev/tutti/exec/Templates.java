@@ -1,9 +1,6 @@
 package dev.tutti.exec;
 
-import dev.tutti.DataType;
 import dev.tutti.memory.Memory;
-import dev.tutti.reduce.Fold;
-import dev.tutti.reduce.Kernels;
 import java.lang.foreign.ValueLayout;
 
 /**
@@ -34,8 +31,6 @@ final class Templates {
     private static final long MOST_PACKET_BYTES = 256;
     /** More is copied in as few stores as can be: a peer that looks for a post takes its lines away between two of them. */
     private static final long MOST_WORD_BYTES = 63;
-
-    static final int FLOAT_SUM = Kernels.id(DataType.FLOAT32, Fold.SUM);
 
     private Templates() {}
 
@@ -347,11 +342,7 @@ final class Templates {
                 : Places.address(code[fold + Records.OPERANDS], plain, bytes, endpoint);
         long destination = code[fold + Records.OPERANDS + 1 + packetSources];
         long result = destination < 0 ? plain : destination;
-        if (packetSources == 1 && Records.kernel(code[fold + 2]) == FLOAT_SUM) {
-            addFloats(code[fold + Records.OPERANDS + 1], own, result, bytes, signed, endpoint);
-        } else {
-            foldPackets(code, fold, own, result, bytes, signed, endpoint);
-        }
+        foldPackets(code, fold, own, result, bytes, signed, endpoint);
         if (destination < 0) {
             Places.copy(result, destination, bytes, endpoint);
         }
@@ -385,20 +376,7 @@ final class Templates {
                 endpoint);
     }
 
-    /** Two ranks adding floats: a sum of two is the same in either order, so it can be added as it arrives. */
-    static void addFloats(long packets, long source, long destination, int bytes, long signed, Endpoint endpoint) {
-        if (awaitWord(packets, signed, endpoint) != signed) {
-            throw endpoint.stall.mismatch();
-        }
-        for (int at = 0; at < bytes; at += 4) {
-            long word = awaitWord(packets + 8 + 2L * at, signed, endpoint);
-            float sum =
-                    Memory.ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, source + at) + Float.intBitsToFloat((int) word);
-            Memory.ALL.set(ValueLayout.JAVA_FLOAT_UNALIGNED, destination + at, sum);
-        }
-    }
-
-    static void receive(long packets, long destination, int bytes, long signed, Endpoint endpoint) {
+    private static void receive(long packets, long destination, int bytes, long signed, Endpoint endpoint) {
         if (awaitWord(packets, signed, endpoint) != signed) {
             throw endpoint.stall.mismatch();
         }

@@ -26,6 +26,18 @@ class PostsTest {
         assertThat(rings(waiting, bell, 3)).isOne();
     }
 
+    /** Two ranks write to their next post while the peer reads this one, or, if it is late, the last one. */
+    @Test
+    void shouldTakeBackNoPostThatMayStillBeRead() {
+        for (long launch = 1; launch < 2 * RegionLayout.MEETINGS; launch++) {
+            long next = Posts.meetingOffset(launch + 1);
+            for (long read = launch - 1; read <= launch; read++) {
+                assertThat(Math.abs(next - Posts.meetingOffset(read)))
+                        .isGreaterThanOrEqualTo(RegionLayout.MEETING_POST_BYTES);
+            }
+        }
+    }
+
     private static int rings(Endpoint waiting, long bell, int looks) {
         int before = Memory.getIntAcquire(bell);
         for (int i = 0; i < looks; i++) {
