@@ -16,8 +16,7 @@ final class Meeting extends Exchange {
         long signed = begin(number);
         long launch = endpoint.launch;
         show(launch, signed, 1);
-        // There is nothing to do meanwhile, and who looks too soon takes the line from the peer that is about to write
-        // it.
+        // Nothing is to be done meanwhile, and who looks too soon takes the line from the peer that is about to write.
         Thread.onSpinWait();
         awaitPost(launch, signed);
         finish(launch);

@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
  *   input op slot --&gt; output
  * </pre>
  *
- * A slot is scratch or a post. Operands are as in the records; bytes are 0 where there is
- * nothing to move.
+ * A slot is scratch or a post. Operands are as in the records; bytes are 0 where there is nothing to move.
  */
 final class Parts {
     private static final Copy NOTHING = new Copy(0, 0, 0);

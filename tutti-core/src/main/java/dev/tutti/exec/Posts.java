@@ -28,7 +28,9 @@ final class Posts {
     /** What a post has room for beside the signature. */
     static final long ROOM = RegionLayout.POST_ROOM;
 
+    /** And one that shares a line with others. */
     private static final int TINY_ROOM = RegionLayout.TINY_POST_BYTES - 8;
+
     private static final int MASK = RegionLayout.POSTS - 1;
     /** Ring for each post in use: where the ring is to stay in the cache, posts are too. */
     private static final int RING_PER_POST = 512;
@@ -61,8 +63,7 @@ final class Posts {
         this.endpoint = endpoint;
         this.ringBytes = RegionLayout.postedBytes(endpoint.size, endpoint.sharesCores);
         this.posts = (int) Math.min(RegionLayout.POSTS, ringBytes / RING_PER_POST);
-        // Only two ranks take the next one back meanwhile; among eight and sixteen, four that go round are slower than
-        // two.
+        // Only two ranks take the next one back meanwhile; eight and sixteen are slower with four than with two.
         this.meetings = endpoint.size == 2 ? RegionLayout.MEETINGS : 2;
         this.meetingRoom = endpoint.size == 2 ? RegionLayout.MEETING_ROOM : ROOM;
         this.first = new long[endpoint.size];

@@ -95,7 +95,7 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int POST_LINE_ROOM = POST_LINE - 8;
     /** Offset from the first post of those of launches in which everybody hears from everybody. */
     public static final int MEETING_POSTS = POSTS * POST_BYTES;
-    /** How many of those there are: one is read, one may be, and the next one is taken back meanwhile by whoever writes it. */
+    /** How many of those there are, a power of two: one is read, the last one may still be, and whoever writes takes back the next one meanwhile. */
     public static final int MEETINGS = 4;
     /** What each has room for; what a post has no room for begins in the line after the signature. */
     public static final int MEETING_ROOM = 1024;

@@ -4,6 +4,7 @@ import dev.tutti.DataType;
 import dev.tutti.memory.Memory;
 import dev.tutti.reduce.Fold;
 import dev.tutti.reduce.Kernels;
+import dev.tutti.spi.RegionLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -71,7 +72,7 @@ final class HandWritten {
      */
     void post(long address, int bytes) {
         int number = ++launch;
-        int head = bytes <= 312 ? 8 : 64;
+        int head = bytes <= RegionLayout.POST_ROOM ? 8 : RegionLayout.POST_LINE;
         long signed = signed(bytes);
         copy(address, own + place(number) + head, bytes);
         show(number, signed, head + bytes);
@@ -90,13 +91,13 @@ final class HandWritten {
     }
 
     private static long place(int number) {
-        return POSTS + (number & 3) * 1152L;
+        return POSTS + (number & (RegionLayout.MEETINGS - 1)) * (long) RegionLayout.MEETING_POST_BYTES;
     }
 
     private void show(int number, long signed, int bytes) {
         Memory.putLongRelease(own + place(number), signed);
         long next = own + place(number + 1);
-        for (long line = next; line < next + bytes; line += 64) {
+        for (long line = next; line < next + bytes; line += RegionLayout.POST_LINE) {
             Memory.putLong(line, 0);
         }
     }

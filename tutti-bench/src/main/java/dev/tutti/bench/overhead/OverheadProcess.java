@@ -7,6 +7,7 @@ import dev.tutti.ReduceOp;
 import dev.tutti.World;
 import dev.tutti.reduce.Fold;
 import dev.tutti.reduce.Kernels;
+import dev.tutti.spi.RegionLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -23,8 +24,6 @@ final class OverheadProcess {
     private static final int BATCH = 4000;
     /** Calls before the clock is read: then both ranks are under way, and the API knows the call. */
     private static final int FIRST = 20;
-    /** Up to which Tutti posts. */
-    private static final int MOST_POSTED_BYTES = 1024;
     /** The cores have moved if the loop by hand takes so many times as long, or as short, after the API as before it. */
     private static final double MOVED = 1.5;
 
@@ -111,7 +110,7 @@ final class OverheadProcess {
     // Each loop is a method of its own, so that it is compiled as a whole.
 
     private static Batch byHand(HandWritten hand, long address, int bytes) {
-        if (bytes <= MOST_POSTED_BYTES) {
+        if (bytes <= RegionLayout.MEETING_ROOM) {
             return times -> handPost(hand, address, bytes, times);
         }
         return times -> handSlot(hand, address, bytes, times);
