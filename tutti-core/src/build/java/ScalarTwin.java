@@ -96,10 +96,20 @@ enum ScalarTwin {
     /** A class of folds of two sources with few elements each. */
     String few() {
         StringBuilder cases = new StringBuilder();
-        folds().forEach((fold, expression) -> cases.append(
-                FEW_CASE.replace("FOLD", fold.replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT))
-                        .replace("EXPRESSION", expression)));
+        StringBuilder methods = new StringBuilder();
+        folds().forEach((fold, expression) -> {
+            String code = fold.replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT);
+            cases.append("            case Codes." + code + " -> " + fold + "(s0, s1, dst, count);\n");
+            StringBuilder steps = new StringBuilder();
+            for (int i = 0; i < FEW_ELEMENTS; i++) {
+                steps.append(FEW_STEP.replace("INDEX", "" + i).replace("EXPRESSION", expression));
+            }
+            methods.append(FEW_FOLD.replace("FOLD", fold)
+                    .replace("STEPS", steps.toString().strip()));
+        });
         return FEW.replace("CASES", cases.toString().strip())
+                .replace("METHODS", methods.toString().stripTrailing())
+                .replace("MOST", "" + FEW_ELEMENTS)
                 .replace("LAYOUT", type.toUpperCase(Locale.ROOT))
                 .replace("BYTES", box() + ".BYTES")
                 .replace("NAME", "Few" + name)
@@ -107,10 +117,16 @@ enum ScalarTwin {
                 .replaceAll("\\bT\\b", type);
     }
 
+    private static final int FEW_ELEMENTS = 8;
+
+    /** Without a loop, which the compiler would unroll for many turns; two turns then take longer than all the rest of a small fold. */
     private static final String FEW = """
             import static dev.tutti.reduce.Memory.ALL;
 
             final class NAME extends PairKernel {
+                /** Elements that are few. */
+                static final int FEW = MOST;
+
                 NAME(int fold) {
                     super(fold, 0);
                 }
@@ -122,17 +138,23 @@ enum ScalarTwin {
                         default -> throw new IllegalArgumentException("no fold " + slot);
                     }
                 }
+            METHODS
             }
             """;
 
-    private static final String FEW_CASE = """
-                        case Codes.FOLD -> {
-                            for (long at = 0; at < (long) count * BYTES; at += BYTES) {
-                                T a = ALL.get(Memory.LAYOUT, s0 + at);
-                                T x = ALL.get(Memory.LAYOUT, s1 + at);
-                                ALL.set(Memory.LAYOUT, dst + at, EXPRESSION);
-                            }
-                        }
+    private static final String FEW_FOLD = """
+
+                private static void FOLD(long s0, long s1, long dst, int count) {
+                    STEPS
+                }
+            """;
+
+    private static final String FEW_STEP = """
+                    if (count > INDEX) {
+                        T a = ALL.get(Memory.LAYOUT, s0 + INDEX * BYTES);
+                        T x = ALL.get(Memory.LAYOUT, s1 + INDEX * BYTES);
+                        ALL.set(Memory.LAYOUT, dst + INDEX * BYTES, EXPRESSION);
+                    }
             """;
 
     /**

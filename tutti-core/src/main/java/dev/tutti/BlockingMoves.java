@@ -20,11 +20,12 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
      */
     public void barrier() {
         Call call = beginBarrier();
+        if (call == null) {
+            return;
+        }
         try {
-            if (!again(call)) {
-                requests.barrier(call);
-                end(call);
-            }
+            requests.barrier(call);
+            end(call);
         } finally {
             leave(call);
         }
@@ -132,11 +133,12 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
 
     private void runBroadcast(DataType type, @Nullable Object in, Object out, int root) {
         Call call = begin(Collective.BROADCAST, type, member.rank() == root ? in : null, out, null, root);
+        if (call == null) {
+            return;
+        }
         try {
-            if (!again(call)) {
-                requests.broadcast(call, type, in, out, root, false);
-                end(call);
-            }
+            requests.broadcast(call, type, in, out, root, false);
+            end(call);
         } finally {
             leave(call);
         }
@@ -262,11 +264,12 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
 
     private void runAllGather(DataType type, @Nullable Object in, Object out) {
         Call call = begin(Collective.ALL_GATHER, type, in, out, null, 0);
+        if (call == null) {
+            return;
+        }
         try {
-            if (!again(call)) {
-                requests.allGather(call, type, in, out, false);
-                end(call);
-            }
+            requests.allGather(call, type, in, out, false);
+            end(call);
         } finally {
             leave(call);
         }
@@ -396,11 +399,12 @@ abstract sealed class BlockingMoves extends PreparedCollectives permits Blocking
      */
     public void allToAll(Buffer in, Buffer out) {
         Call call = begin(Collective.ALL_TO_ALL, in.type(), in, out, null, 0);
+        if (call == null) {
+            return;
+        }
         try {
-            if (!again(call)) {
-                requests.allToAll(call, in.type(), in, out, false);
-                end(call);
-            }
+            requests.allToAll(call, in.type(), in, out, false);
+            end(call);
         } finally {
             leave(call);
         }

@@ -189,11 +189,12 @@ abstract sealed class BlockingReductions extends BlockingMoves permits ByteColle
 
     private void runAllReduce(DataType type, Object in, Object out, ReduceOp op) {
         Call call = begin(Collective.ALL_REDUCE, type, in, out, op, 0);
+        if (call == null) {
+            return;
+        }
         try {
-            if (!again(call)) {
-                requests.allReduce(call, type, in, out, op, false);
-                end(call);
-            }
+            requests.allReduce(call, type, in, out, op, false);
+            end(call);
         } finally {
             leave(call);
         }
@@ -443,11 +444,12 @@ abstract sealed class BlockingReductions extends BlockingMoves permits ByteColle
 
     private void runReduceScatter(DataType type, Object in, @Nullable Object out, ReduceOp op) {
         Call call = begin(Collective.REDUCE_SCATTER, type, in, out, op, 0);
+        if (call == null) {
+            return;
+        }
         try {
-            if (!again(call)) {
-                requests.reduceScatter(call, type, in, out, op, false);
-                end(call);
-            }
+            requests.reduceScatter(call, type, in, out, op, false);
+            end(call);
         } finally {
             leave(call);
         }

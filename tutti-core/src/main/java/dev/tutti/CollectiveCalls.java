@@ -38,41 +38,54 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         return schedule.enter() ? recent.other() : take();
     }
 
-    /** The same for a barrier. */
-    final Call beginBarrier() {
-        return schedule.enter() ? recent.barrier() : take();
+    /** The same for a barrier; null if it has been called before, in the same way, and was made just now. */
+    final @Nullable Call beginBarrier() {
+        if (!schedule.enter()) {
+            return take();
+        }
+        Call call = recent.barrier();
+        return again(call) ? null : call;
     }
 
-    /** The same for an operation that may have been called before: then the call is as it was filled. */
-    final Call begin(
+    /** The same for an operation with arguments; null if it has been called before, with the same ones, and was made just now. */
+    final @Nullable Call begin(
             Collective which,
             DataType type,
             @Nullable Object in,
             @Nullable Object out,
             @Nullable ReduceOp op,
             int root) {
-        return schedule.enter() ? recent.find(which, type, in, out, op, root) : take();
+        if (!schedule.enter()) {
+            return take();
+        }
+        Call call = recent.find(which, type, in, out, op, root);
+        return again(call) ? null : call;
     }
 
     /**
-     * Between {@link #begin} and {@link #leave}: makes a small call that has been made before in the shortest way.
+     * Makes a small call that has been made before in the shortest way, and leaves.
      *
      * @return false, and nothing has been done, if it has to be made in the ordinary way
      */
-    final boolean again(Call call) {
+    private boolean again(Call call) {
         if (!call.mayRunShort()) {
             return false;
         }
-        Object in = call.inputHolder();
-        Object out = call.outputHolder();
-        long inputOwner = requireOpen(in);
-        schedule.uses(inputOwner, in == out ? inputOwner : requireOpen(out));
         try {
-            return schedule.runAgain(call);
+            Object in = call.inputHolder();
+            Object out = call.outputHolder();
+            long inputOwner = requireOpen(in);
+            schedule.uses(inputOwner, in == out ? inputOwner : requireOpen(out));
+            if (!schedule.runAgain(call)) {
+                return false;
+            }
         } catch (Throwable failed) {
             quarantine(call);
+            leave(call);
             throw failed;
         }
+        schedule.exit();
+        return true;
     }
 
     final void end(Call call) {

@@ -205,6 +205,32 @@ final class UsePlanTest {
         });
     }
 
+    /** Small calls in a row take a short cut; a plan that comes in the middle serves the next one all the same, and no longer when it goes. */
+    @Test
+    void shouldServeTheNextCallOfARow() throws IOException {
+        Plan plan = load("own/ring_allreduce_2r.json");
+        assertThatThrownBy(() -> disagreeInARow(plan, false))
+                .isInstanceOf(MismatchException.class)
+                .hasMessageContaining("(by plan ");
+        disagreeInARow(plan, true);
+    }
+
+    private static void disagreeInARow(Plan plan, boolean bothForget) {
+        World.local(2).run(comm -> {
+            float[] x = new float[2];
+            for (int i = 0; i < 10; i++) {
+                comm.allReduce(x, ReduceOp.SUM);
+            }
+            comm.use(plan);
+            if (comm.rank() == 1 || bothForget) {
+                comm.member.useBuiltIn();
+            }
+            for (int i = 0; i < 10; i++) {
+                comm.allReduce(x, ReduceOp.SUM);
+            }
+        });
+    }
+
     @Test
     void shouldRefuseWhatIsWrongAndStayUsable() throws IOException {
         Plan racing = load("executor_tests/reduce_tbg_2r.json");

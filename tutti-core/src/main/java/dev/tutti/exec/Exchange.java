@@ -20,6 +20,7 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
     private final boolean hears;
     private final int digest;
     private final long sleeping;
+    private final long abort;
     /** How often to look before the clock is read. */
     final int turns;
 
@@ -40,6 +41,7 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
         this.hears = program.hearsFromAll;
         this.digest = shape.digest;
         this.sleeping = endpoint.bell.sleeping(peer);
+        this.abort = board.abortAddress();
         this.turns = endpoint.pace.turns();
         this.post = endpoint.posts.first(endpoint.rank);
         this.awaitedPost = endpoint.posts.first(peer);
@@ -96,18 +98,31 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
     abstract void run(long number);
 
     /**
-     * Announces the operation and counts its launch.
+     * Makes sure that nobody has aborted, announces the operation and counts its launch.
      *
      * @return the launch's flag and what ranks must agree on
      */
     final long begin(long number) {
+        check(number);
+        return announce(number);
+    }
+
+    /** Has a stall tell of the operation, and throws if somebody has aborted. Before peers' memory is looked at. */
+    private void check(long number) {
+        stall.begin(number);
+        if (Memory.getLongOpaque(abort) != 0) {
+            throw stall.failure();
+        }
+    }
+
+    /** The same as {@link #begin}, but for the check, which {@link #show} makes up for: nothing comes between the last call and the post that need not. */
+    final long announce(long number) {
         long launch = endpoint.launch + 1;
         int history = Signature.chain(endpoint.history, digest);
         endpoint.history = history;
         endpoint.signature = history;
         endpoint.launch = launch;
         board.publishOperation(number);
-        stall.begin(number);
         return launch << 32 | (history & 0xFFFFFFFFL);
     }
 
@@ -168,8 +183,9 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
      * go: the peer's core has them since it read them, and would have to be waited for when they are needed. Nobody reads them now: whoever
      * has heard of the peer's last launch knows that it is done with the one before.
      */
-    final void show(long launch, long signed, int bytes) {
+    final void show(long number, long launch, long signed, int bytes) {
         Posts.show(post + Posts.meetingOffset(launch), signed);
+        check(number);
         wake();
         long next = post + Posts.meetingOffset(launch + 1);
         for (long line = next; line < next + bytes; line += RegionLayout.POST_LINE) {

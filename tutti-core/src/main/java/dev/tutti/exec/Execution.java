@@ -35,7 +35,7 @@ public final class Execution {
     private final Geometry pieces = new Geometry();
     private @Nullable PlanCalls planCalls;
     private @Nullable Shape configured;
-    /** The call that was run last, if that was by an exchange. */
+    /** The call that was run last, if that was by an exchange and nothing has been decided since: then it has heard from whom it must. */
     private @Nullable Call exchanged;
 
     private long operation;
@@ -128,22 +128,27 @@ public final class Execution {
      */
     boolean runAgain(Call call) {
         Exchange exchange = call.exchange;
-        if (exchange == null || !exchange.isReady() || planCalls != null || !shapes.isCurrent(exchange.shape)) {
+        if (exchange == null) {
+            return false;
+        }
+        if (call == exchanged && (int) endpoint.launch != -1) {
+            exchange.run(++operation);
+            return true;
+        }
+        return turnTo(call, exchange);
+    }
+
+    private boolean turnTo(Call call, Exchange exchange) {
+        if (planCalls != null || !shapes.isCurrent(exchange.shape) || !exchange.isReady()) {
             return false;
         }
         operation++;
-        if (call != exchanged) {
-            turnTo(call, exchange);
-        }
-        exchange.run(operation);
-        return true;
-    }
-
-    private void turnTo(Call call, Exchange exchange) {
         announce(call, exchange.shape.meta);
         configure(call, exchange.shape);
         exchange.bind(call.againInput, call.againOutput);
         exchanged = call;
+        exchange.run(operation);
+        return true;
     }
 
     private void requireAgreement(Shape shape) {
@@ -225,6 +230,7 @@ public final class Execution {
         if (planCalls == null) {
             planCalls = new PlanCalls(endpoint);
         }
+        exchanged = null;
         planCalls.add(context, minBytes, maxBytes);
     }
 
@@ -234,6 +240,7 @@ public final class Execution {
             planCalls = null;
         }
         shapes.forget();
+        exchanged = null;
     }
 
     /** Starts a call that a plan of a file serves; false if none does. */

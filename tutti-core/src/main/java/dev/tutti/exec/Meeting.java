@@ -13,9 +13,9 @@ final class Meeting extends Exchange {
 
     @Override
     void run(long number) {
-        long signed = begin(number);
+        long signed = announce(number);
         long launch = endpoint.launch;
-        show(launch, signed, 1);
+        show(number, launch, signed, 1);
         // Nothing is to be done meanwhile, and who looks too soon takes the line from the peer that is about to write.
         Thread.onSpinWait();
         awaitPost(launch, signed);

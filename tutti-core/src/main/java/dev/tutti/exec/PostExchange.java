@@ -14,13 +14,13 @@ final class PostExchange extends Moving {
 
     @Override
     void run(long number) {
-        long signed = begin(number);
+        long signed = announce(number);
         long launch = endpoint.launch;
         long offset = Posts.meetingOffset(launch);
         if (sentBytes > 0) {
             Templates.copyShort(sent, sentTo(0) + offset, sentBytes, endpoint);
         }
-        show(launch, signed, postBytes);
+        show(number, launch, signed, postBytes);
         keep();
         awaitPost(launch, signed);
         if (receivedBytes > 0) {

@@ -100,7 +100,9 @@ public final class Schedule implements Progress.Moving {
      * @return false, and nothing has been done, if it has to be run in the ordinary way
      */
     public boolean runAgain(Call call) {
-        requireActiveInside();
+        if (closed) {
+            throw closed();
+        }
         long before = execution.operation();
         try {
             return execution.runAgain(call);
@@ -180,14 +182,18 @@ public final class Schedule implements Progress.Moving {
     /** Inside the gate, or under the lock of the queue. */
     private void requireActiveInside() {
         if (closed) {
-            throw new TuttiException(
-                    TuttiException.Category.USAGE,
-                    "communicator '" + endpoint.name + "' has been closed on rank " + endpoint.rank,
-                    null);
+            throw closed();
         }
         if (endpoint.board.isAborted()) {
             throw endpoint.stall.failure();
         }
+    }
+
+    private TuttiException closed() {
+        return new TuttiException(
+                TuttiException.Category.USAGE,
+                "communicator '" + endpoint.name + "' has been closed on rank " + endpoint.rank,
+                null);
     }
 
     /** Puts a call at the end of the queue. */

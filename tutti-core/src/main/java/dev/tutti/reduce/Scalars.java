@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /** Sends a call to the scalar twin of its accumulation type. Arrays are null for the native form. */
 final class Scalars {
     /** So many elements are sooner folded one by one, where they lie, than in tiles. */
-    private static final int FEW = 8;
+    private static final int FEW = FewFloats.FEW;
 
     private Scalars() {}
 

@@ -4,6 +4,7 @@ import static dev.tutti.semantics.Outcomes.config;
 import static dev.tutti.semantics.Outcomes.thrownBy;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tutti.AbortedException;
 import dev.tutti.Buffer;
 import dev.tutti.Collective;
 import dev.tutti.CollectiveTimeoutException;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntBinaryOperator;
 import java.util.function.UnaryOperator;
@@ -405,5 +407,41 @@ class RepeatedCallsTest {
                     barriers(comm);
                 })
                 .assertNone();
+    }
+
+    /** A barrier, a post, a slot: who has not been inside when somebody aborted throws at its next call, as if it were the first. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2, 1000})
+    void shouldSayWhoAbortedBetweenTwoCallsOfARow(int count) {
+        CountDownLatch aborted = new CountDownLatch(1);
+        Outcomes outcomes = Outcomes.of(World.local(2), comm -> {
+            Buffer x = comm.allocate(DataType.INT32, count);
+            for (int i = 0; i < MANY; i++) {
+                call(comm, x, count);
+            }
+            if (comm.rank() == 0) {
+                comm.abort("loss is NaN");
+                aborted.countDown();
+            } else {
+                aborted.await();
+            }
+            for (int i = 0; i < 3; i++) {
+                assertThat(thrownBy(() -> {
+                            call(comm, x, count);
+                            return null;
+                        }))
+                        .isInstanceOf(AbortedException.class)
+                        .hasMessageContaining("loss is NaN");
+            }
+        });
+        outcomes.assertNone();
+    }
+
+    private static void call(Communicator comm, Buffer x, int count) {
+        if (count == 0) {
+            comm.barrier();
+        } else {
+            comm.allReduce(x, ReduceOp.SUM);
+        }
     }
 }
