@@ -187,10 +187,7 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
         Posts.show(post + Posts.meetingOffset(launch), signed);
         check(number);
         wake();
-        long next = post + Posts.meetingOffset(launch + 1);
-        for (long line = next; line < next + bytes; line += RegionLayout.POST_LINE) {
-            Memory.putLong(line, 0);
-        }
+        Posts.takeBack(post + Posts.meetingOffset(launch + 1), bytes);
     }
 
     /** Waits for the peer's post of such a launch; in two loops, as {@link #await()} does. */

@@ -191,6 +191,13 @@ final class Posts {
         Memory.putLongRelease(post, signed);
     }
 
+    /** Writes to each line of a post of so many bytes that nobody reads, so that this core has them when it is written. */
+    static void takeBack(long post, int bytes) {
+        for (long line = post; line < post + bytes; line += RegionLayout.POST_LINE) {
+            Memory.putLong(line, 0);
+        }
+    }
+
     /** Looks at the posts of a FETCH from the {@code from}-th on; returns how many have come. */
     int arrived(long[] code, int pc, int from) {
         int count = Records.sources(code[pc]);
