@@ -38,7 +38,7 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         return schedule.enter() ? recent.other() : take();
     }
 
-    /** The same for a barrier; null if it has been called before, in the same way, and was made just now. */
+    /** The same for a barrier; null if it has been made just now, in the shortest way, as it had been made before. Then nothing must follow. */
     final @Nullable Call beginBarrier() {
         if (!schedule.enter()) {
             return take();
@@ -47,7 +47,7 @@ abstract sealed class CollectiveCalls permits StartedCollectives {
         return again(call) ? null : call;
     }
 
-    /** The same for an operation with arguments; null if it has been called before, with the same ones, and was made just now. */
+    /** The same for an operation with arguments that may have been called with them before. */
     final @Nullable Call begin(
             Collective which,
             DataType type,

@@ -115,7 +115,7 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
         }
     }
 
-    /** The same as {@link #begin}, but for the check, which {@link #show} makes up for: nothing comes between the last call and the post that need not. */
+    /** {@link #begin} without the check, for those who {@link #show} their own post first: the peer waits for that. */
     final long announce(long number) {
         long launch = endpoint.launch + 1;
         int history = Signature.chain(endpoint.history, digest);
