@@ -38,7 +38,8 @@ class MismatchTest {
         }
     }
 
-    static List<Case> cases() {
+    /** Calls that need something of every rank: here nobody can be done before the odd one has been heard. */
+    static List<Case> mutualCases() {
         List<Case> cases = new ArrayList<>();
         for (int count : COUNTS) {
             String n = " of " + count + " int32";
@@ -56,29 +57,11 @@ class MismatchTest {
                     "barrier",
                     "allReduce" + n + " sum"));
             cases.add(new Case(
-                    "allReduce vs broadcast" + n,
-                    c -> sum(c, count),
-                    c -> c.broadcast(ints(count), 0),
-                    "allReduce" + n + " sum",
-                    "broadcast" + n + " root 0"));
-            cases.add(new Case(
-                    "scan vs exscan" + n,
-                    c -> c.scan(ints(count), ints(count), ReduceOp.SUM),
-                    c -> c.exscan(ints(count), ints(count), ReduceOp.SUM),
-                    "scan" + n,
-                    "exscan" + n));
-            cases.add(new Case(
                     "allReduce count" + n,
                     c -> sum(c, count),
                     c -> sum(c, count + 1),
                     "allReduce" + n,
                     "allReduce" + more));
-            cases.add(new Case(
-                    "reduce count" + n,
-                    c -> c.reduce(ints(count), ReduceOp.SUM, 0),
-                    c -> c.reduce(ints(count + 1), ReduceOp.SUM, 0),
-                    "reduce" + n,
-                    "reduce" + more));
             cases.add(new Case(
                     "allGather count" + n,
                     c -> c.allGather(ints(count), ints(count * c.size())),
@@ -97,12 +80,6 @@ class MismatchTest {
                     c -> c.allToAll(ints((count + 1) * c.size()), ints((count + 1) * c.size())),
                     "allToAll" + n,
                     "allToAll" + more));
-            cases.add(new Case(
-                    "scan count" + n,
-                    c -> c.scan(ints(count), ints(count), ReduceOp.SUM),
-                    c -> c.scan(ints(count + 1), ints(count + 1), ReduceOp.SUM),
-                    "scan" + n,
-                    "scan" + more));
             cases.add(new Case(
                     "type of the same width" + n,
                     c -> sum(c, count),
@@ -128,6 +105,63 @@ class MismatchTest {
                     "allReduce of " + count + " int32 sum",
                     "allReduce of " + count + " int32 min"));
             cases.add(new Case(
+                    "counts of allGatherV" + n,
+                    c -> gatherAllV(c, count, 0),
+                    c -> gatherAllV(c, count, 1),
+                    "allGather",
+                    "counts"));
+            cases.add(new Case(
+                    "counts of reduceScatterV" + n,
+                    c -> reduceScatterV(c, count, 0),
+                    c -> reduceScatterV(c, count, 1),
+                    "reduceScatter",
+                    "counts"));
+        }
+        cases.add(new Case(
+                "function",
+                c -> c.allReduce(ints(5), function("first")),
+                c -> c.allReduce(ints(5), function("second")),
+                "allReduce of 5 int32 user function",
+                "allReduce of 5 int32 user function"));
+        cases.add(new Case(
+                "function with the same hash code",
+                c -> c.allReduce(ints(5), function("Aa")),
+                c -> c.allReduce(ints(5), function("BB")),
+                "allReduce of 5 int32 user function",
+                "allReduce of 5 int32 user function"));
+        return cases;
+    }
+
+    static List<Case> cases() {
+        List<Case> cases = mutualCases();
+        for (int count : COUNTS) {
+            String n = " of " + count + " int32";
+            String more = " of " + (count + 1) + " int32";
+            cases.add(new Case(
+                    "allReduce vs broadcast" + n,
+                    c -> sum(c, count),
+                    c -> c.broadcast(ints(count), 0),
+                    "allReduce" + n + " sum",
+                    "broadcast" + n + " root 0"));
+            cases.add(new Case(
+                    "scan vs exscan" + n,
+                    c -> c.scan(ints(count), ints(count), ReduceOp.SUM),
+                    c -> c.exscan(ints(count), ints(count), ReduceOp.SUM),
+                    "scan" + n,
+                    "exscan" + n));
+            cases.add(new Case(
+                    "reduce count" + n,
+                    c -> c.reduce(ints(count), ReduceOp.SUM, 0),
+                    c -> c.reduce(ints(count + 1), ReduceOp.SUM, 0),
+                    "reduce" + n,
+                    "reduce" + more));
+            cases.add(new Case(
+                    "scan count" + n,
+                    c -> c.scan(ints(count), ints(count), ReduceOp.SUM),
+                    c -> c.scan(ints(count + 1), ints(count + 1), ReduceOp.SUM),
+                    "scan" + n,
+                    "scan" + more));
+            cases.add(new Case(
                     "order" + n,
                     c -> {
                         sum(c, count);
@@ -148,33 +182,9 @@ class MismatchTest {
                     },
                     "barrier",
                     "allReduce" + n + " prod"));
-            cases.add(new Case(
-                    "counts of allGatherV" + n,
-                    c -> gatherAllV(c, count, 0),
-                    c -> gatherAllV(c, count, 1),
-                    "allGather",
-                    "counts"));
-            cases.add(new Case(
-                    "counts of reduceScatterV" + n,
-                    c -> reduceScatterV(c, count, 0),
-                    c -> reduceScatterV(c, count, 1),
-                    "reduceScatter",
-                    "counts"));
         }
         cases.add(new Case(
                 "split vs barrier", c -> c.split(0, 0), Communicator::barrier, "allGather of 2 int64", "barrier"));
-        cases.add(new Case(
-                "function",
-                c -> c.allReduce(ints(5), function("first")),
-                c -> c.allReduce(ints(5), function("second")),
-                "allReduce of 5 int32 user function",
-                "allReduce of 5 int32 user function"));
-        cases.add(new Case(
-                "function with the same hash code",
-                c -> c.allReduce(ints(5), function("Aa")),
-                c -> c.allReduce(ints(5), function("BB")),
-                "allReduce of 5 int32 user function",
-                "allReduce of 5 int32 user function"));
         return cases;
     }
 
@@ -227,6 +237,16 @@ class MismatchTest {
                     each.usualText,
                     each.oddText,
                     "'world'");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("mutualCases")
+    void shouldReturnFromNoCallThatNeedsEveryRank(Case each) {
+        for (int ranks : new int[] {2, 3, 5}) {
+            int odd = ranks / 2;
+            Outcomes outcomes = Outcomes.of(ranks, comm -> (comm.rank() == odd ? each.odd : each.usual).run(comm));
+            outcomes.assertAll(MismatchException.class, "rank " + odd);
         }
     }
 
