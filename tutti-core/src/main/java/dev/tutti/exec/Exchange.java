@@ -190,9 +190,13 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
         Posts.takeBack(post + Posts.meetingOffset(launch + 1), bytes);
     }
 
-    /** Waits for the peer's post of such a launch; in two loops, as {@link #await()} does. */
-    final void awaitPost(long launch, long signed) {
-        long address = awaitedPost + Posts.meetingOffset(launch);
+    /** Where the peer's post of such a launch lies. */
+    final long awaitedPost(long launch) {
+        return awaitedPost + Posts.meetingOffset(launch);
+    }
+
+    /** Waits for the peer's post at an address; in two loops, as {@link #await()} does. */
+    final void awaitPost(long address, long signed) {
         for (int turn = 0; turn < turns; turn++) {
             if (Memory.getLongAcquire(address) == signed) {
                 return;

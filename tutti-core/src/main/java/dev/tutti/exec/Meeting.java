@@ -18,7 +18,7 @@ final class Meeting extends Exchange {
         show(number, launch, signed, 1);
         // Nothing is to be done meanwhile, and who looks too soon takes the line from the peer that is about to write.
         Thread.onSpinWait();
-        awaitPost(launch, signed);
+        awaitPost(awaitedPost(launch), signed);
         finish(launch);
     }
 }

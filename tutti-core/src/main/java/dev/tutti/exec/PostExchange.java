@@ -5,6 +5,7 @@ package dev.tutti.exec;
  * be. Whoever has heard from the peer in the last launch knows that it reads no post but that one any more.
  */
 final class PostExchange extends Moving {
+    private final FirstLook firstLook = new FirstLook();
     private final int postBytes;
 
     PostExchange(Shape shape, Program program, Endpoint endpoint, Parts parts) {
@@ -22,7 +23,11 @@ final class PostExchange extends Moving {
         }
         show(number, launch, signed, postBytes);
         keep();
-        awaitPost(launch, signed);
+        long awaited = awaitedPost(launch);
+        if (!firstLook.finds(signed, awaited, launch)) {
+            Thread.onSpinWait();
+            awaitPost(awaited, signed);
+        }
         if (receivedBytes > 0) {
             receive(receivedFrom(0) + offset);
         }
