@@ -14,6 +14,7 @@ final class FirstLook {
     /** Multiplications: about 20 ns. */
     private static final int LATEST = 28;
 
+    /** By how many of them a look that came too soon makes the next ones later. */
     private static final int LATER = 4;
     /** A look is made sooner every so many launches: a power of two. */
     private static final int PERIOD = 16;
