@@ -112,7 +112,7 @@ final class HandWritten {
         }
     }
 
-    /** The first look, made when the post is likely to be there: one that came too soon makes the next ones later. */
+    /** The first look, made when the post is likely to be there, learned as Tutti learns it: one that came too soon makes the next ones later. */
     private boolean isPosted(int number, long signed) {
         long later = zero;
         for (int i = 0; i < multiplications; i++) {
