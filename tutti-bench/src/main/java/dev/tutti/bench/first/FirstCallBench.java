@@ -1,8 +1,8 @@
 package dev.tutti.bench.first;
 
 import dev.tutti.DataType;
+import dev.tutti.bench.FreshJvm;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -110,25 +110,8 @@ public final class FirstCallBench {
     }
 
     private static Times run(DataType type, String op, String bytes) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                ProcessHandle.current().info().command().orElse("java"),
-                "--add-modules",
-                "jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                FirstCall.class.getName(),
-                type.name(),
-                op,
-                bytes));
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-        if (process.waitFor() != 0) {
-            throw new IOException("first call of " + type + " " + op + " failed");
-        }
-        String[] numbers = output.split(" ");
+        List<String> lines = FreshJvm.run(FirstCall.class, type.name(), op, bytes);
+        String[] numbers = lines.getLast().split(" ");
         return new Times(
                 Double.parseDouble(numbers[0]), Double.parseDouble(numbers[1]), Double.parseDouble(numbers[2]));
     }

@@ -1,8 +1,7 @@
 package dev.tutti.bench.overhead;
 
-import java.io.BufferedReader;
+import dev.tutti.bench.FreshJvm;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -40,24 +39,12 @@ public final class OverheadBench {
 
     /** Adds what one process has measured. */
     private static void run(String rounds, Map<String, List<double[]>> rows) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>();
-        command.add(ProcessHandle.current().info().command().orElseThrow());
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), OverheadProcess.class.getName(), rounds));
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        try (BufferedReader lines = process.inputReader()) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                String[] words = line.split(" ");
-                double[] row = Arrays.stream(words, 1, words.length)
-                        .mapToDouble(Double::parseDouble)
-                        .toArray();
-                rows.computeIfAbsent(words[0], name -> new ArrayList<>()).add(row);
-            }
-        }
-        if (process.waitFor() != 0) {
-            throw new IOException("a process has failed");
+        for (String line : FreshJvm.run(OverheadProcess.class, rounds)) {
+            String[] words = line.split(" ");
+            double[] row = Arrays.stream(words, 1, words.length)
+                    .mapToDouble(Double::parseDouble)
+                    .toArray();
+            rows.computeIfAbsent(words[0], name -> new ArrayList<>()).add(row);
         }
     }
 
