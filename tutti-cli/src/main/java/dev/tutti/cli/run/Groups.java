@@ -8,23 +8,48 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Processes with what they have started: each rank gets a group (and session) of its own where there is {@code setsid}, so that a
- * signal reaches a script and what it runs, and a Ctrl-C comes once, from us.
+ * Processes with what they have started: each rank gets a process group of its own, so that a signal reaches a script and what it runs, and
+ * a Ctrl-C comes once, from us.
+ *
+ * <p>A group, and no session of its own if that can be had: Linux shares a core's time evenly between sessions, and gives it to whoever has had
+ * less. Ranks that share a core hand it over when they wait; between sessions it comes straight back, and eight ranks on two cores take up to
+ * twice as long.
  */
 final class Groups {
-    private static final Optional<Path> SETSID = find("setsid");
+    /** A program that puts whatever stands after it into a group of its own. */
+    private record Way(String program, List<String> prefix) {}
+
+    /** The best first. */
+    private static final List<Way> WAYS = List.of(
+            new Way("setpgid", List.of("setpgid")),
+            // Without PERL_BADLANG it complains of a language that is not installed, in everybody's output.
+            new Way(
+                    "perl",
+                    List.of(
+                            "env",
+                            "PERL_BADLANG=0",
+                            "perl",
+                            "-e",
+                            "setpgrp; delete $ENV{PERL_BADLANG}; exec { $ARGV[0] } @ARGV or die qq($ARGV[0]: $!\n)")),
+            new Way("setsid", List.of("setsid")));
+
+    private static final List<String> PREFIX = WAYS.stream()
+            .filter(way -> find(way.program).isPresent())
+            .findFirst()
+            .map(Way::prefix)
+            .orElse(List.of());
 
     private Groups() {}
 
     /** What must stand before a command. */
     static List<String> prefix() {
-        return SETSID.map(path -> List.of(path.toString())).orElse(List.of());
+        return PREFIX;
     }
 
     /** Sends a signal to a process and all of its group. */
     static void signal(Process process, int signal) {
-        if (SETSID.isEmpty() || !Pidfd.kill(-process.pid(), signal)) {
-            // No group, or not yet: setsid itself has not run.
+        if (PREFIX.isEmpty() || !Pidfd.kill(-process.pid(), signal)) {
+            // No group, or not yet: what makes it has not run.
             if (process.isAlive()) {
                 Pidfd.kill(process.pid(), signal);
             }
@@ -33,7 +58,7 @@ final class Groups {
 
     /** Whether nobody is left of a process that has ended. */
     static boolean isEmpty(Process process) {
-        return SETSID.isEmpty() || !Pidfd.kill(-process.pid(), 0);
+        return PREFIX.isEmpty() || !Pidfd.kill(-process.pid(), 0);
     }
 
     /** A program on the PATH, or at a place of its own. */

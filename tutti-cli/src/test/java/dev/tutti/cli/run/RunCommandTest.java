@@ -1,6 +1,7 @@
 package dev.tutti.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
@@ -69,6 +70,20 @@ class RunCommandTest {
                 .isZero();
         assertThat(out().lines()).containsExactlyInAnyOrder("[0] rank 0 of 3", "[1] rank 1 of 3", "[2] rank 2 of 3");
         assertThat(err().lines()).containsExactlyInAnyOrder("[0] e", "[1] e", "[2] e");
+    }
+
+    @Test
+    void shouldGiveEachRankAGroupInTheSessionOfTheLauncher() throws IOException {
+        assumeTrue(!Groups.prefix().equals(List.of("setsid")), "neither setpgid nor perl is installed");
+        assertThat(run("-n", "2", "--", "sh", "-c", "cut -d ' ' -f 1,5,6 /proc/$$/stat"))
+                .as(err())
+                .isZero();
+        String session = Files.readString(Path.of("/proc/self/stat")).split(" ")[5];
+        assertThat(out().lines()).hasSize(2).allSatisfy(line -> {
+            String[] ids = line.split(" ");
+            assertThat(ids[1]).as("the group is the process").isEqualTo(ids[0]);
+            assertThat(ids[2]).as("the session is the launcher's").isEqualTo(session);
+        });
     }
 
     @Test
