@@ -35,6 +35,24 @@ final class Posts {
     /** Ring for each post in use: where the ring is to stay in the cache, posts are too. */
     private static final int RING_PER_POST = 512;
 
+    // The kinds of posts.
+    private static final int LONG = 0;
+    private static final int MEETING = 1;
+    private static final int TINY = 2;
+
+    /**
+     * Where the posts of one kind lie.
+     *
+     * @param first where the post of launch 0 lies after the first post of all
+     * @param bytes how long each is
+     * @param count how many go round: a power of two
+     */
+    private record Kind(long first, long bytes, int count) {
+        long at(long launch) {
+            return first + (launch & (count - 1)) * bytes;
+        }
+    }
+
     private final Endpoint endpoint;
     private final long[] first;
     private final long[] rings;
@@ -42,9 +60,8 @@ final class Posts {
     private final long ringBytes;
 
     private final int posts;
-    /** How many posts go round in launches in which everybody hears from everybody, and what each has room for. */
-    private final int meetings;
-
+    private final Kind[] kinds;
+    /** What posts of launches have room for in which everybody hears from everybody. */
     private final long meetingRoom;
     /** How far the ring was taken when a launch ended, for the last launches up to {@link #lastInRing}. */
     private final long[] ends = new long[RegionLayout.POSTS];
@@ -64,7 +81,12 @@ final class Posts {
         this.ringBytes = RegionLayout.postedBytes(endpoint.size, endpoint.sharesCores);
         this.posts = (int) Math.min(RegionLayout.POSTS, ringBytes / RING_PER_POST);
         // Only two ranks take the next one back meanwhile; eight and sixteen are slower with four than with two.
-        this.meetings = endpoint.size == 2 ? RegionLayout.MEETINGS : 2;
+        int meetings = endpoint.size == 2 ? RegionLayout.MEETINGS : 2;
+        this.kinds = new Kind[] {
+            new Kind(0, RegionLayout.POST_BYTES, posts),
+            new Kind(RegionLayout.MEETING_POSTS, RegionLayout.MEETING_POST_BYTES, meetings),
+            new Kind(RegionLayout.TINY_POSTS, RegionLayout.TINY_POST_BYTES, posts)
+        };
         this.meetingRoom = endpoint.size == 2 ? RegionLayout.MEETING_ROOM : ROOM;
         this.first = new long[endpoint.size];
         this.rings = new long[endpoint.size];
@@ -89,7 +111,14 @@ final class Posts {
 
     /** What {@link Records} of a launch say of its posts. */
     static int flags(boolean hearsFromAll, long shownBytes) {
-        return hearsFromAll ? Records.MEETING : shownBytes <= TINY_ROOM ? Records.TINY : 0;
+        return kind(hearsFromAll, shownBytes) << Records.POST_KIND;
+    }
+
+    private static int kind(boolean hearsFromAll, long shownBytes) {
+        if (hearsFromAll) {
+            return MEETING;
+        }
+        return shownBytes <= TINY_ROOM ? TINY : LONG;
     }
 
     /** What a program's scratch on a rank is an offset from, before {@link #berth} is added. */
@@ -118,32 +147,18 @@ final class Posts {
     /** Where this launch's scratch lies. */
     long berth(Program program) {
         return fits(program)
-                ? offset(flags(program.hearsFromAll, program.footprint), endpoint.launch)
+                ? kinds[kind(program.hearsFromAll, program.footprint)].at(endpoint.launch)
                 : start(program.footprint) & (ringBytes - 1);
     }
 
-    /** Where a launch's post lies after the one of launch 0. */
-    private long offset(int flags, long launch) {
-        if ((flags & Records.MEETING) != 0) {
-            return meetingOffset(launch, meetings);
-        }
-        long post = launch & (posts - 1);
-        return (flags & Records.TINY) != 0
-                ? RegionLayout.TINY_POSTS + post * RegionLayout.TINY_POST_BYTES
-                : post * RegionLayout.POST_BYTES;
-    }
-
+    /** Where the post that a record is about lies in this launch, after the first one of all. */
     private long offset(long header) {
-        return offset(Records.flags(header), endpoint.launch);
+        return kinds[Records.flags(header) >>> Records.POST_KIND].at(endpoint.launch);
     }
 
     /** Where two ranks have the post of a launch in which they hear from each other. */
     static long meetingOffset(long launch) {
-        return meetingOffset(launch, RegionLayout.MEETINGS);
-    }
-
-    private static long meetingOffset(long launch, int meetings) {
-        return RegionLayout.MEETING_POSTS + (launch & (meetings - 1)) * RegionLayout.MEETING_POST_BYTES;
+        return RegionLayout.MEETING_POSTS + (launch & (RegionLayout.MEETINGS - 1)) * RegionLayout.MEETING_POST_BYTES;
     }
 
     /** No launch's bytes go over the end of the ring. */

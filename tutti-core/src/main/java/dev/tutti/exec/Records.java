@@ -51,11 +51,8 @@ final class Records {
     /** Packets are passed on as they are, arrived or not. */
     static final int RAW = 32;
 
-    /** Posts of a launch in which everybody hears from everybody. */
-    static final int MEETING = 64;
-
-    /** Posts that share a line. */
-    static final int TINY = 128;
+    /** Posts: by how much flags are to be shifted to tell their kind. */
+    static final int POST_KIND = 6;
 
     static final int COPY = 0xFFFF;
     static final int USER = 0xFFFE;
