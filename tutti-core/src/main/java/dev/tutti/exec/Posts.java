@@ -53,6 +53,10 @@ final class Posts {
         }
     }
 
+    private static final Kind OF_TWO_RANKS = meetings(RegionLayout.MEETINGS);
+    /** Only two ranks take the next one back meanwhile; eight and sixteen are slower with four than with two. */
+    private static final Kind OF_MORE_RANKS = meetings(2);
+
     private final Endpoint endpoint;
     private final long[] first;
     private final long[] rings;
@@ -80,11 +84,9 @@ final class Posts {
         this.endpoint = endpoint;
         this.ringBytes = RegionLayout.postedBytes(endpoint.size, endpoint.sharesCores);
         this.posts = (int) Math.min(RegionLayout.POSTS, ringBytes / RING_PER_POST);
-        // Only two ranks take the next one back meanwhile; eight and sixteen are slower with four than with two.
-        int meetings = endpoint.size == 2 ? RegionLayout.MEETINGS : 2;
         this.kinds = new Kind[] {
             new Kind(0, RegionLayout.POST_BYTES, posts),
-            new Kind(RegionLayout.MEETING_POSTS, RegionLayout.MEETING_POST_BYTES, meetings),
+            endpoint.size == 2 ? OF_TWO_RANKS : OF_MORE_RANKS,
             new Kind(RegionLayout.TINY_POSTS, RegionLayout.TINY_POST_BYTES, posts)
         };
         this.meetingRoom = endpoint.size == 2 ? RegionLayout.MEETING_ROOM : ROOM;
@@ -94,6 +96,10 @@ final class Posts {
             first[peer] =
                     endpoint.fabric.region(peer) + endpoint.fabric.layout().posts();
         }
+    }
+
+    private static Kind meetings(int count) {
+        return new Kind(RegionLayout.MEETING_POSTS, RegionLayout.MEETING_POST_BYTES, count);
     }
 
     /** Whether launches of a collective are posted that show so much. */
@@ -158,7 +164,7 @@ final class Posts {
 
     /** Where two ranks have the post of a launch in which they hear from each other. */
     static long meetingOffset(long launch) {
-        return RegionLayout.MEETING_POSTS + (launch & (RegionLayout.MEETINGS - 1)) * RegionLayout.MEETING_POST_BYTES;
+        return OF_TWO_RANKS.at(launch);
     }
 
     /** No launch's bytes go over the end of the ring. */
