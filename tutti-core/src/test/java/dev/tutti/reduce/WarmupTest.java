@@ -71,7 +71,7 @@ class WarmupTest {
         }
     }
 
-    /** 8-bit floats do, now and then: an array for each turn of a loop (docs/results.md). */
+    /** 8-bit floats do, now and then: an array for each turn of a loop (docs/measurements.md). */
     @ParameterizedTest
     @EnumSource(
             mode = EnumSource.Mode.EXCLUDE,
@@ -96,7 +96,7 @@ class WarmupTest {
 
     /**
      * Code that is thrown away when it meets what training has not shown it leaves vectors on the heap, megabytes of them. Of 8-bit floats
-     * and bfloat16 C2 makes code that does so by itself, now and then (docs/results.md), so they are not among these.
+     * and bfloat16 C2 makes code that does so by itself, now and then (docs/measurements.md), so they are not among these.
      */
     @ParameterizedTest
     @EnumSource(names = {"UINT8", "INT32", "INT64", "FLOAT32", "FLOAT64"})

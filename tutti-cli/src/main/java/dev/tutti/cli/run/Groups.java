@@ -19,10 +19,12 @@ final class Groups {
     /** A program that puts whatever stands after it into a group of its own. */
     private record Way(String program, List<String> prefix) {}
 
-    /** The best first. */
+    /**
+     * The best first. A terminal may stop whoever is not in its foreground group and writes to it or reads from it; these ignore that. Without
+     * PERL_BADLANG Perl complains of a language that is not installed, in everybody's output.
+     */
     private static final List<Way> WAYS = List.of(
-            new Way("setpgid", List.of("setpgid")),
-            // Without PERL_BADLANG it complains of a language that is not installed, in everybody's output.
+            new Way("setpgid", List.of("setpgid", "sh", "-c", "trap '' TTIN TTOU; exec \"$@\"", "sh")),
             new Way(
                     "perl",
                     List.of(
@@ -30,7 +32,8 @@ final class Groups {
                             "PERL_BADLANG=0",
                             "perl",
                             "-e",
-                            "setpgrp; delete $ENV{PERL_BADLANG}; exec { $ARGV[0] } @ARGV or die qq($ARGV[0]: $!\n)")),
+                            "setpgrp; $SIG{TTIN} = $SIG{TTOU} = 'IGNORE'; delete $ENV{PERL_BADLANG};"
+                                    + " exec { $ARGV[0] } @ARGV or die qq($ARGV[0]: $!\n)")),
             new Way("setsid", List.of("setsid")));
 
     private static final List<String> PREFIX = WAYS.stream()
