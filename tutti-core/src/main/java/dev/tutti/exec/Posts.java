@@ -35,7 +35,7 @@ final class Posts {
     /** Ring for each post in use: where the ring is to stay in the cache, posts are too. */
     private static final int RING_PER_POST = 512;
 
-    // The kinds of posts.
+    // The kinds of posts, by which records and kinds[] know them.
     private static final int LONG = 0;
     private static final int MEETING = 1;
     private static final int TINY = 2;

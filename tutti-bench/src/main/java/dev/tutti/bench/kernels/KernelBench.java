@@ -47,27 +47,15 @@ public final class KernelBench {
                 cells.computeIfAbsent(cell.name(), name -> new ArrayList<>()).add(cell);
             }
         }
-        List<List<KernelCell>> slowestFirst = cells.values().stream()
-                .sorted(Comparator.comparingDouble(
-                        each -> KernelCell.median(each).ratio()))
+        List<KernelRow> slowestFirst = cells.values().stream()
+                .map(KernelRow::of)
+                .sorted(Comparator.comparingDouble(KernelRow::ratio))
                 .toList();
-        System.out.println(KernelCell.head());
-        for (List<KernelCell> each : slowestFirst) {
-            System.out.println(KernelCell.median(each).line(least(each), most(each)));
-        }
+        System.out.println(KernelRow.head());
+        slowestFirst.forEach(row -> System.out.println(row.line()));
         if (json != null) {
-            List<String> lines = slowestFirst.stream()
-                    .map(each -> KernelCell.median(each).json(least(each), most(each)))
-                    .toList();
+            List<String> lines = slowestFirst.stream().map(KernelRow::json).toList();
             Files.writeString(json, "{\"cells\":[\n" + String.join(",\n", lines) + "\n]}\n");
         }
-    }
-
-    private static double least(List<KernelCell> cells) {
-        return KernelCell.quantile(cells, KernelCell::ratio, 0);
-    }
-
-    private static double most(List<KernelCell> cells) {
-        return KernelCell.quantile(cells, KernelCell::ratio, 1);
     }
 }

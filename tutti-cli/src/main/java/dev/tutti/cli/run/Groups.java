@@ -13,7 +13,7 @@ import java.util.Optional;
  *
  * <p>A group, and no session of its own if that can be had: Linux shares a core's time evenly between sessions, and gives it to whoever has had
  * less. Ranks that share a core hand it over when they wait; between sessions it comes straight back, and eight ranks on two cores take up to
- * twice as long.
+ * three times as long.
  */
 final class Groups {
     /** A program that puts whatever stands after it into a group of its own. */

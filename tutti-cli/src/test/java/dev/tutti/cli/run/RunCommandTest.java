@@ -74,7 +74,7 @@ class RunCommandTest {
 
     @Test
     void shouldGiveEachRankAGroupInTheSessionOfTheLauncher() throws IOException {
-        assumeTrue(!Groups.prefix().equals(List.of("setsid")), "neither setpgid nor perl is installed");
+        assumeTrue(Groups.prefix().size() > 1, "neither setpgid nor perl is installed");
         assertThat(run("-n", "2", "--", "sh", "-c", "cut -d ' ' -f 1,5,6 /proc/$$/stat"))
                 .as(err())
                 .isZero();
