@@ -27,8 +27,11 @@ final class Warmup {
     /** Per byte of each source. Interpreted vector code takes 50 ns and more; what C2 makes of it, less than 0.1. */
     private static final double FAST_NANOS = 0.15;
 
-    /** What is good enough on a slow machine, from the second turn on. */
-    private static final double GOOD_NANOS = 0.5;
+    /** The same for 8-bit floats. */
+    private static final double FLOAT8_FAST_NANOS = 0.5;
+
+    /** From the second turn on a kernel may take so many times as long as its scalar twin: machines may be slow, but are so at both. */
+    private static final double SLACK = 1.25;
 
     private static final int FAST_ROUNDS = 4;
 
@@ -250,8 +253,8 @@ final class Warmup {
             int large = bytes >> Codes.shift(type);
             Object array = newArray(type, large);
             link(heap, type, array);
-            boolean demanding = first && !Codes.isFloat8(type);
-            double fastNanos = (demanding ? FAST_NANOS : GOOD_NANOS) * bytes * sources;
+            double fastNanos = (Codes.isFloat8(type) ? FLOAT8_FAST_NANOS : FAST_NANOS) * bytes * sources;
+            long twinNanos = Long.MAX_VALUE;
             long asked = Long.MAX_VALUE;
             int fast = 0;
             for (int round = 0; fast < FAST_ROUNDS; round++) {
@@ -269,7 +272,12 @@ final class Warmup {
                 long before = System.nanoTime();
                 call(heap, kernel, sources, array, 0, large, round);
                 long after = System.nanoTime();
-                fast = after - before < fastNanos ? fast + 1 : 0;
+                if (!first) {
+                    twinNanos = Math.min(twinNanos, timeTwin(heap, kernel, sources, array, large, round));
+                }
+                // The twin, too, is compiled by then.
+                boolean keepsUp = !first && round > ENOUGH_ROUNDS && after - before < SLACK * twinNanos;
+                fast = after - before < fastNanos || keepsUp ? fast + 1 : 0;
                 if (round > ENOUGH_ROUNDS && after - asked > TURN_NANOS) {
                     return false;
                 }
@@ -310,6 +318,17 @@ final class Warmup {
             } else {
                 Vectors.reduce(kernel, code, 0, sources, 0, dst, count, aux, 0);
             }
+        }
+
+        private long timeTwin(boolean heap, int kernel, int sources, Object array, int count, int number) {
+            long aux = aux(kernel, number);
+            long before = System.nanoTime();
+            if (heap) {
+                Scalars.reduce(kernel, array, 0, array, 0, code, 0, sources - 1, 0, 0, count, aux, 0);
+            } else {
+                Scalars.reduce(kernel, null, 0, null, 0, code, 0, sources, 0, dst, count, aux, 0);
+            }
+            return System.nanoTime() - before;
         }
 
         /** On whatever numbers there are: infinities, subnormals, what is not a number. */

