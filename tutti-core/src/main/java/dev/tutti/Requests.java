@@ -238,17 +238,18 @@ final class Requests extends RequestForms {
     private void finish(Call call, @Nullable Object in, @Nullable Object out) {
         call.uniform(size);
         hold(call, in, out);
-        if (isRepeatable(in) && isRepeatable(out)) {
-            call.makeRepeatable();
+        if (!(in instanceof List) && !(out instanceof List)) {
+            call.makeRepeatable(isClosable(in) || isClosable(out));
         }
     }
 
-    /** Segments that can be closed have to be looked at each time. */
-    private static boolean isRepeatable(@Nullable Object memory) {
-        if (memory instanceof Buffer buffer) {
-            return buffer.backing() == null || Operand.cannotClose(buffer.backing());
+    /** Whether somebody could close memory between two calls; registered memory has its own way to find out. */
+    private static boolean isClosable(@Nullable Object memory) {
+        MemorySegment segment = memory instanceof Buffer buffer ? buffer.backing() : null;
+        if (memory instanceof MemorySegment given) {
+            segment = given;
         }
-        return memory instanceof MemorySegment segment ? Operand.cannotClose(segment) : !(memory instanceof List);
+        return segment != null && !Operand.cannotClose(segment);
     }
 
     private static void block(Operand part, Operand whole, int index, long count, DataType type) {

@@ -33,8 +33,11 @@ public final class Call {
     private @Nullable Object inputHolder;
     private @Nullable Object outputHolder;
 
-    /** Set while the very same arguments need no second look. */
+    /** Set while the very same arguments need no second look, but for whether their memory is still open. */
     private boolean repeatable;
+
+    /** Whether somebody could close the memory between two calls. */
+    private boolean closable;
 
     private boolean geometryReady;
 
@@ -187,7 +190,8 @@ public final class Call {
                 && op == how
                 && collective == which
                 && type == elements
-                && root == at;
+                && root == at
+                && (!closable || (input.isOpen() && output.isOpen()));
     }
 
     /** Whether {@link #repeats} may recognise this call. */
@@ -200,9 +204,14 @@ public final class Call {
         return exchange != null;
     }
 
-    /** Lets {@link #repeats} recognise this call, if its memory is small, as it is kept alive meanwhile. */
-    public void makeRepeatable() {
-        repeatable = mayBeKept();
+    /**
+     * Lets {@link #repeats} recognise this call, if its memory is small, as it is kept alive meanwhile.
+     *
+     * @param closable whether somebody could close the memory before the next call
+     */
+    public void makeRepeatable(boolean closable) {
+        this.repeatable = mayBeKept();
+        this.closable = closable;
     }
 
     /** Whether its memory is so small that nobody minds if it lives for some calls more. */

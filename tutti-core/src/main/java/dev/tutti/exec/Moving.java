@@ -24,6 +24,8 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
     long receivedTo;
     private long own;
     private long ownTo;
+    /** Whether some of the memory is an array, for which there are kernels. */
+    private boolean arrays;
 
     Moving(Shape shape, Program program, Endpoint endpoint, Parts parts) {
         super(shape, program, endpoint);
@@ -58,6 +60,7 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
         }
         if (kernel != Records.COPY) {
             folded = program.address(parts.folded, endpoint, 0, input, output);
+            arrays = endpoint.input.array() != null || endpoint.output.array() != null;
         }
     }
 
@@ -89,12 +92,30 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
 
     final void fold(long input, long slot, long result) {
         if (pair != null && (input | result) >= 0) {
-            boolean slotFirst = slotPosition == 0;
-            pair.fold(slotFirst ? slot : input, slotFirst ? input : slot, result);
+            fold(pair, input, slot, result);
+            return;
+        }
+        if (pair != null && !arrays) {
+            foldInTile(pair, input, slot, result);
             return;
         }
         sources[1 - slotPosition] = input;
         sources[slotPosition] = slot;
         Transfers.fold(kernel, parts.scaled, sources, 0, 2, 0, result, receivedBytes, endpoint);
+    }
+
+    private void fold(PairFold pair, long input, long slot, long result) {
+        boolean slotFirst = slotPosition == 0;
+        pair.fold(slotFirst ? slot : input, slotFirst ? input : slot, result);
+    }
+
+    /** Folds segments that somebody could close meanwhile, which are only touched by checked copies. */
+    private void foldInTile(PairFold pair, long input, long slot, long result) {
+        long tile = endpoint.tileAddress;
+        long to = result < 0 ? tile : result;
+        fold(pair, Places.address(input, tile, receivedBytes, endpoint), slot, to);
+        if (result < 0) {
+            Places.copy(tile, result, receivedBytes, endpoint);
+        }
     }
 }

@@ -123,6 +123,11 @@ public final class Operand {
         return segment.scope().getClass() == CONFINED;
     }
 
+    /** Whether this thread may use the memory: nobody has closed it, nor is it confined to another thread. */
+    public boolean isOpen() {
+        return segment == null || (segment.scope().isAlive() && segment.isAccessibleBy(Thread.currentThread()));
+    }
+
     public boolean isPresent() {
         return present;
     }

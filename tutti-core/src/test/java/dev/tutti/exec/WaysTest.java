@@ -136,7 +136,7 @@ class WaysTest {
     }
 
     private static void runAgain(Ranks.Rank rank, Call call, MemorySegment out) {
-        call.makeRepeatable();
+        call.makeRepeatable(false);
         for (int time = 0; time < TIMES; time++) {
             out.fill(POISON);
             if (rank.execution.runAgain(call)) {

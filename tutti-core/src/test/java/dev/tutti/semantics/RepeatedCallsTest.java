@@ -18,13 +18,16 @@ import dev.tutti.ReduceOp;
 import dev.tutti.World;
 import dev.tutti.processes.TestWorld;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntBinaryOperator;
 import java.util.function.UnaryOperator;
@@ -167,12 +170,16 @@ class RepeatedCallsTest {
     enum Where {
         ARRAY,
         NATIVE,
+        CONFINED,
+        SHARED,
         REGISTERED;
 
         Buffer of(Communicator comm, int count) {
             return switch (this) {
                 case ARRAY -> Buffer.of(new int[count]);
                 case NATIVE -> Buffer.of(Arena.ofAuto().allocate(4L * count, 64), DataType.INT32);
+                case CONFINED -> Buffer.of(Arena.ofConfined().allocate(4L * count, 64), DataType.INT32);
+                case SHARED -> Buffer.of(Arena.ofShared().allocate(4L * count, 64), DataType.INT32);
                 case REGISTERED -> comm.allocate(DataType.INT32, count);
             };
         }
@@ -184,7 +191,9 @@ class RepeatedCallsTest {
         private final Collective collective;
         private final Buffer in;
         private final Buffer out;
+        /** Null for memory of a confined arena, which cannot be prepared for. */
         private final Prepared prepared;
+
         private int round;
 
         Repeated(Communicator comm, Collective collective, Where where, int count) {
@@ -192,7 +201,11 @@ class RepeatedCallsTest {
             this.collective = collective;
             this.in = where.of(comm, count * collective.inputBlocks(2));
             this.out = where.of(comm, count * collective.outputBlocks(2));
-            this.prepared = switch (collective) {
+            this.prepared = where == Where.CONFINED ? null : prepare();
+        }
+
+        private Prepared prepare() {
+            return switch (collective) {
                 case ALL_REDUCE -> comm.prepareAllReduce(in, out, ReduceOp.SUM);
                 case ALL_GATHER -> comm.prepareAllGather(in, out);
                 case REDUCE_SCATTER -> comm.prepareReduceScatter(in, out, ReduceOp.SUM);
@@ -210,7 +223,7 @@ class RepeatedCallsTest {
                 in.segment().setAtIndex(ValueLayout.JAVA_INT, i, value(comm.rank(), round, i));
             }
             out.segment().fill((byte) 0x5A);
-            if (usePrepared) {
+            if (usePrepared && prepared != null) {
                 prepared.run();
             } else {
                 switch (collective) {
@@ -407,6 +420,93 @@ class RepeatedCallsTest {
                     barriers(comm);
                 })
                 .assertNone();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"CONFINED", "SHARED"})
+    void shouldRefuseArenasThatWereClosedInARow(Where where) {
+        Outcomes.of(2, comm -> {
+                    for (int count : new int[] {2, 200, 1000}) {
+                        Arena arena = where == Where.SHARED ? Arena.ofShared() : Arena.ofConfined();
+                        MemorySegment x = arena.allocate(4L * count, 64);
+                        Buffer in = Buffer.of(arena.allocate(4L * count, 64), DataType.INT32);
+                        for (int i = 0; i < MANY; i++) {
+                            comm.allReduce(x, DataType.INT32, ReduceOp.MAX);
+                            comm.allReduce(in, Buffer.of(new int[count]), ReduceOp.MAX);
+                            comm.broadcast(in, 1);
+                        }
+                        arena.close();
+                        assertRefused(IllegalStateException.class, "closed", () -> {
+                            comm.allReduce(x, DataType.INT32, ReduceOp.MAX);
+                            return null;
+                        });
+                        assertRefused(IllegalStateException.class, "closed", () -> {
+                            comm.broadcast(in, 1);
+                            return null;
+                        });
+                        barriers(comm);
+                    }
+                })
+                .assertNone();
+    }
+
+    private static void assertRefused(Class<? extends Exception> type, String text, Callable<?> call) {
+        assertThat(thrownBy(call)).isInstanceOf(type).hasMessageContaining(text);
+    }
+
+    @Test
+    void shouldRefuseAnotherThreadsConfinedMemoryInARow() {
+        Outcomes.of(2, comm -> {
+                    try (Arena arena = Arena.ofConfined()) {
+                        MemorySegment x = arena.allocate(8, 8);
+                        for (int round = 0; round < 3; round++) {
+                            for (int i = 0; i < MANY; i++) {
+                                comm.allReduce(x, DataType.INT32, ReduceOp.MAX);
+                            }
+                            FutureTask<Throwable> other = new FutureTask<>(() -> thrownBy(() -> {
+                                comm.allReduce(x, DataType.INT32, ReduceOp.MAX);
+                                return null;
+                            }));
+                            Thread.ofPlatform().start(other);
+                            assertThat(other.get())
+                                    .isInstanceOf(IllegalArgumentException.class)
+                                    .hasMessageContaining("another thread");
+                        }
+                    }
+                })
+                .assertNone();
+    }
+
+    /** Rank 0 waits in a call that it has made before when somebody closes its memory. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 200, 1000})
+    void shouldAbortWhenAnArenaIsClosedDuringACallOfARow(int count) throws Exception {
+        try (World world = World.local(2).open()) {
+            Communicator[] comms = {world.communicator(0), world.communicator(1)};
+            Arena arena = Arena.ofShared();
+            MemorySegment closing = arena.allocate(4L * count, 64);
+            int[] peers = new int[count];
+            for (int i = 0; i < MANY; i++) {
+                Blocked first = Blocked.in(() -> comms[0].allReduce(closing, DataType.INT32, ReduceOp.SUM));
+                comms[1].allReduce(peers, ReduceOp.SUM);
+                assertThat(first.thrown()).isNull();
+            }
+            Blocked inside = Blocked.in(() -> comms[0].allReduce(closing, DataType.INT32, ReduceOp.SUM));
+            arena.close();
+            // Rank 0 has sent what it had to: this may end well, or find that rank 0 has failed meanwhile.
+            assertThat(thrownBy(() -> {
+                        comms[1].allReduce(peers, ReduceOp.SUM);
+                        return null;
+                    }))
+                    .satisfiesAnyOf(
+                            thrown -> assertThat(thrown).isNull(),
+                            thrown -> assertThat(thrown).isInstanceOf(AbortedException.class));
+            assertThat(inside.thrown()).isInstanceOf(IllegalStateException.class);
+            assertRefused(AbortedException.class, "failed on rank 0", () -> {
+                comms[1].allReduce(peers, ReduceOp.SUM);
+                return null;
+            });
+        }
     }
 
     /** A barrier, a post, a slot: who has not been inside when somebody aborted throws at its next call, as if it were the first. */
