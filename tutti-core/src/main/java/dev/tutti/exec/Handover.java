@@ -22,9 +22,14 @@ final class Handover extends Moving {
         this.gives = parts.telling >= 0;
     }
 
-    static @Nullable Handover of(Shape shape, Program program, Endpoint endpoint, Parts parts) {
+    static @Nullable Moving of(Shape shape, Program program, Endpoint endpoint, Parts parts) {
         boolean takesAlone = parts.own.bytes() == 0 && parts.kernel == Records.COPY;
-        return parts.telling >= 0 || takesAlone ? new Handover(shape, program, endpoint, parts) : null;
+        if (parts.telling < 0 && !takesAlone) {
+            return null;
+        }
+        return program.posts && endpoint.posts.fits(program)
+                ? new PostHandover(shape, program, endpoint, parts)
+                : new Handover(shape, program, endpoint, parts);
     }
 
     @Override

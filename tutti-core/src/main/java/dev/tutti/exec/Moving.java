@@ -4,7 +4,7 @@ import dev.tutti.reduce.PairFold;
 import org.jspecify.annotations.Nullable;
 
 /** An exchange that moves data through slots: its {@link Parts}, with addresses. */
-abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange, Handover {
+abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange, PostHandover, Handover {
     final Parts parts;
     final int sentBytes;
     final int receivedBytes;

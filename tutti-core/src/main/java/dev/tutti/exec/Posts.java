@@ -47,7 +47,7 @@ final class Posts {
      * @param bytes how long each is
      * @param count how many go round: a power of two
      */
-    private record Kind(long first, long bytes, int count) {
+    record Kind(long first, long bytes, int count) {
         long at(long launch) {
             return first + (launch & (count - 1)) * bytes;
         }
@@ -150,11 +150,19 @@ final class Posts {
         return shownBytes <= ROOM ? 8 : RegionLayout.POST_LINE;
     }
 
+    /** Where the posts of a program lie, if they have room for what it shows. */
+    Kind kind(Program program) {
+        return kinds[kind(program.hearsFromAll, program.footprint)];
+    }
+
+    /** Whether a launch that takes nothing of the ring has a post that nobody reads any more, as far as is known. */
+    boolean isKnownFree(long launch) {
+        return launch <= freeLaunch;
+    }
+
     /** Where this launch's scratch lies. */
     long berth(Program program) {
-        return fits(program)
-                ? kinds[kind(program.hearsFromAll, program.footprint)].at(endpoint.launch)
-                : start(program.footprint) & (ringBytes - 1);
+        return fits(program) ? kind(program).at(endpoint.launch) : start(program.footprint) & (ringBytes - 1);
     }
 
     /** Where the post that a record is about lies in this launch, after the first one of all. */

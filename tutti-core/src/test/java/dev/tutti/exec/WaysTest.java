@@ -70,7 +70,7 @@ class WaysTest {
         Class<?>[] expected = collective == Collective.BARRIER
                 ? new Class<?>[] {Meeting.class}
                 : !collective.hearsFromAll()
-                        ? new Class<?>[] {Handover.class}
+                        ? new Class<?>[] {Handover.class, PostHandover.class}
                         : new Class<?>[] {PostExchange.class, SlotExchange.class, DirectExchange.class};
         assertThat(IN_ONE_PIECE).contains(expected);
     }

@@ -209,6 +209,7 @@ class RepeatedCallsTest {
                 case ALL_REDUCE -> comm.prepareAllReduce(in, out, ReduceOp.SUM);
                 case ALL_GATHER -> comm.prepareAllGather(in, out);
                 case REDUCE_SCATTER -> comm.prepareReduceScatter(in, out, ReduceOp.SUM);
+                case BROADCAST -> comm.prepareBroadcast(comm.rank() == 1 ? in : null, out, 1);
                 default -> comm.prepareAllToAll(in, out);
             };
         }
@@ -257,8 +258,12 @@ class RepeatedCallsTest {
     /** Packets, packets of an odd number of words, posts, slots, slots that go round, on registered memory no slots, and what is not remembered. */
     private static final int[] COUNTS = {1, 2, 7, 16, 17, 33, 128, 501, 1024, 2047, 5003, 20011};
 
-    private static final List<Collective> COLLECTIVES =
-            List.of(Collective.ALL_REDUCE, Collective.ALL_GATHER, Collective.REDUCE_SCATTER, Collective.ALL_TO_ALL);
+    private static final List<Collective> COLLECTIVES = List.of(
+            Collective.ALL_REDUCE,
+            Collective.ALL_GATHER,
+            Collective.REDUCE_SCATTER,
+            Collective.ALL_TO_ALL,
+            Collective.BROADCAST);
 
     @ParameterizedTest
     @EnumSource
@@ -324,6 +329,39 @@ class RepeatedCallsTest {
                         all.get(i % calls).run(false);
                         if (i % 5 == 0) {
                             comm.barrier();
+                        }
+                    }
+                })
+                .assertNone();
+    }
+
+    /** Sometimes the root is far ahead, sometimes the others wait for it. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4})
+    void shouldTakeEveryBroadcastWhoeverIsAhead(int ranks) {
+        long seed = System.nanoTime();
+        System.out.println("RepeatedCallsTest: seed " + seed);
+        Outcomes.of(ranks, config(Config.Key.FIRST_LAUNCH, "4294960000"), comm -> {
+                    SplittableRandom random = new SplittableRandom(seed + comm.rank());
+                    for (int count : new int[] {1, 2, 8, 32, 77, 500}) {
+                        MemorySegment x = Arena.ofAuto().allocate(4L * count, 64);
+                        int patience = 0;
+                        for (int round = 0; round < 3000; round++) {
+                            if (round % 200 == 0) {
+                                patience = random.nextInt(3) * random.nextInt(2000);
+                            }
+                            for (int i = random.nextInt(patience + 1); i > 0; i--) {
+                                Thread.onSpinWait();
+                            }
+                            for (int i = 0; i < count; i++) {
+                                x.setAtIndex(ValueLayout.JAVA_INT, i, comm.rank() == 0 ? round * 31 + i : -1);
+                            }
+                            comm.broadcast(x, DataType.INT32, 0);
+                            for (int i = 0; i < count; i++) {
+                                if (x.getAtIndex(ValueLayout.JAVA_INT, i) != round * 31 + i) {
+                                    throw new AssertionError("round " + round + " element " + i + " of " + count);
+                                }
+                            }
                         }
                     }
                 })
