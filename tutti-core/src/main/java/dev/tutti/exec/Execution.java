@@ -94,9 +94,25 @@ public final class Execution {
             runRounds(call, configure(call, shapes.of(call)));
         } else {
             Shape shape = shapes.of(call);
-            publish(call, shape.meta, shape.digest);
-            runRounds(call, configure(call, shape));
+            if (!runOnOtherMemory(call, shape)) {
+                publish(call, shape.meta, shape.digest);
+                runRounds(call, configure(call, shape));
+            }
         }
+    }
+
+    /** Runs a small call of a shape that has been run before, though not on this memory, in one piece; else does nothing. */
+    private boolean runOnOtherMemory(Call call, Shape shape) {
+        Exchange exchange = shape.exchange(call);
+        if (exchange == null) {
+            return false;
+        }
+        call.againInput = base(call.input(), Places.INPUT);
+        call.againOutput = call.isInPlace() ? call.againInput : base(call.output(), Places.OUTPUT);
+        if (call.mayRunAgain()) {
+            call.exchange = exchange;
+        }
+        return turnTo(call, exchange);
     }
 
     /** The very same small call as before: everything is known but the launch number. */
@@ -187,10 +203,13 @@ public final class Execution {
                 staging.store(call, shape, program, round, output);
             }
             boolean staged = inputStaged || outputStaged;
-            if (program.isRunAlone() && shape.rounds == 1 && !staged && call.mayRunAgain()) {
-                call.again = program;
-                call.againInput = input;
-                call.againOutput = output;
+            if (program.isRunAlone() && shape.rounds == 1 && !staged && call.isUniform()) {
+                shape.countRun(program, endpoint);
+                if (call.mayRunAgain()) {
+                    call.again = program;
+                    call.againInput = input;
+                    call.againOutput = output;
+                }
             }
         }
         requireAgreement(shape);

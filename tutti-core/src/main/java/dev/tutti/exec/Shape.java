@@ -25,6 +25,9 @@ final class Shape {
     /** Launches that have gone round so many berths find lines that have left the peers' caches. */
     private static final int BERTHS = 4;
 
+    /** After so many runs a call is likely to be made again, if on other memory. */
+    private static final int MANY_RUNS = 3;
+
     private static final int LAST = 1;
     private static final int INPUT_STAGED = 2;
     private static final int OUTPUT_STAGED = 4;
@@ -62,6 +65,9 @@ final class Shape {
 
     /** As of which choice of plans this is. */
     int generation;
+
+    /** Runs of the program of calls in one launch, up to {@link #MANY_RUNS}. */
+    private int runs;
 
     /** The program of calls in one launch in one piece, when somebody has asked. */
     private @Nullable Exchange exchange;
@@ -121,6 +127,21 @@ final class Shape {
             exchange = Exchange.of(this, program, endpoint);
         }
         return exchange;
+    }
+
+    /** The exchange that a call of this shape is, on whichever memory, if it has been run often enough for that; else null. */
+    @Nullable
+    Exchange exchange(Call call) {
+        return exchange != null && !call.isInputStaged(takesPlaces) && !call.isOutputStaged(takesPlaces)
+                ? exchange
+                : null;
+    }
+
+    /** Counts the runs of the program of calls in one launch. The first ones should not have to wait for what later ones gain. */
+    void countRun(Program program, Endpoint endpoint) {
+        if (runs < MANY_RUNS && ++runs == MANY_RUNS) {
+            exchange(program, endpoint);
+        }
     }
 
     boolean matches(Call call) {

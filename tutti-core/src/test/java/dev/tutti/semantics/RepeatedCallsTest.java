@@ -310,6 +310,32 @@ class RepeatedCallsTest {
                 .assertNone();
     }
 
+    /** The same call, each time on memory that it has never had before; of another kind on the two ranks, if not registered. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 4294967270L})
+    void shouldMoveTheDataOnEverOtherMemory(long firstLaunch) {
+        long seed = System.nanoTime();
+        System.out.println("RepeatedCallsTest: seed " + seed);
+        List<Where> unregistered = List.of(Where.ARRAY, Where.NATIVE, Where.CONFINED, Where.SHARED);
+        Outcomes.of(2, config(Config.Key.FIRST_LAUNCH, Long.toString(firstLaunch)), comm -> {
+                    SplittableRandom common = new SplittableRandom(seed);
+                    SplittableRandom own = new SplittableRandom(seed + 1 + comm.rank());
+                    for (Collective collective : COLLECTIVES) {
+                        for (int count : COUNTS) {
+                            for (int i = 0; i < MANY; i++) {
+                                Where where = common.nextInt(5) == 0
+                                        ? Where.REGISTERED
+                                        : unregistered.get(own.nextInt(unregistered.size()));
+                                Repeated once = new Repeated(comm, collective, where, count);
+                                once.round = i;
+                                once.run(false);
+                            }
+                        }
+                    }
+                })
+                .assertNone();
+    }
+
     /** As many as are remembered, fewer and more. */
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 7, 8, 9, 20})
