@@ -5,6 +5,9 @@ import org.jspecify.annotations.Nullable;
 
 /** An exchange that moves data through slots: its {@link Parts}, with addresses. */
 abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange, PostHandover, Handover {
+    /** So much of an array is copied to and from a tile faster than a kernel for arrays is found. */
+    private static final int MOST_TILED_BYTES = 32;
+
     final Parts parts;
     final int sentBytes;
     final int receivedBytes;
@@ -24,7 +27,7 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
     long receivedTo;
     private long own;
     private long ownTo;
-    /** Whether some of the memory is an array, for which there are kernels. */
+    /** Whether some of the memory is an array for which a kernel for arrays pays. */
     private boolean arrays;
 
     Moving(Shape shape, Program program, Endpoint endpoint, Parts parts) {
@@ -60,7 +63,8 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
         }
         if (kernel != Records.COPY) {
             folded = program.address(parts.folded, endpoint, 0, input, output);
-            arrays = endpoint.input.array() != null || endpoint.output.array() != null;
+            arrays = receivedBytes > MOST_TILED_BYTES
+                    && (endpoint.input.array() != null || endpoint.output.array() != null);
         }
     }
 
