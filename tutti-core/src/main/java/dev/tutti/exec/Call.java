@@ -191,7 +191,11 @@ public final class Call {
                 && collective == which
                 && type == elements
                 && root == at
-                && (!closable || (input.isOpen() && output.isOpen()));
+                && (!closable || isOpen());
+    }
+
+    private boolean isOpen() {
+        return input.isOpen() && output.isOpen();
     }
 
     /** Whether {@link #repeats} may recognise this call. */

@@ -97,23 +97,24 @@ abstract sealed class Moving extends Exchange permits SlotExchange, PostExchange
     final void fold(long input, long slot, long result) {
         if (pair != null && (input | result) >= 0) {
             fold(pair, input, slot, result);
-            return;
-        }
-        if (pair != null && !arrays) {
+        } else if (pair != null && !arrays) {
             foldInTile(pair, input, slot, result);
-            return;
+        } else {
+            sources[1 - slotPosition] = input;
+            sources[slotPosition] = slot;
+            Transfers.fold(kernel, parts.scaled, sources, 0, 2, 0, result, receivedBytes, endpoint);
         }
-        sources[1 - slotPosition] = input;
-        sources[slotPosition] = slot;
-        Transfers.fold(kernel, parts.scaled, sources, 0, 2, 0, result, receivedBytes, endpoint);
     }
 
     private void fold(PairFold pair, long input, long slot, long result) {
-        boolean slotFirst = slotPosition == 0;
-        pair.fold(slotFirst ? slot : input, slotFirst ? input : slot, result);
+        if (slotPosition == 0) {
+            pair.fold(slot, input, result);
+        } else {
+            pair.fold(input, slot, result);
+        }
     }
 
-    /** Folds segments that somebody could close meanwhile, which are only touched by checked copies. */
+    /** Folds what is only touched by checked copies: segments that somebody could close meanwhile, and a few elements of arrays. */
     private void foldInTile(PairFold pair, long input, long slot, long result) {
         long tile = endpoint.tileAddress;
         long to = result < 0 ? tile : result;
