@@ -10,6 +10,7 @@ import dev.tutti.World;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -21,6 +22,9 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class AllocationBench {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int WARM_UP = 30_000;
+
+    /** More than a communicator remembers. */
+    private static final int MANY = 32;
 
     /** What the ranks have allocated in the calls that are measured. */
     private static final AtomicLong BY_RANKS = new AtomicLong();
@@ -44,7 +48,10 @@ public final class AllocationBench {
                 Buffer buffer = comm.allocate(DataType.FLOAT32, bytes / 4);
                 Prepared prepared = comm.prepareAllReduce(buffer, ReduceOp.SUM);
                 measure(comm, "float[] blocking", bytes, times, (c, n) -> arrays(c, array, n));
-                measure(comm, "segment blocking", bytes, times, (c, n) -> segments(c, segment, n));
+                measure(comm, "segment blocking", bytes, times, (c, n) -> segments(c, n, segment));
+                MemorySegment[] many = new MemorySegment[MANY];
+                Arrays.setAll(many, _ -> Arena.ofAuto().allocate(bytes, 64));
+                measure(comm, "segments in turn", bytes, times, (c, n) -> segments(c, n, many));
                 measure(comm, "Buffer blocking", bytes, times, (c, n) -> buffers(c, buffer, n));
                 measure(comm, "prepared run", bytes, times, (c, n) -> prepared(prepared, n));
                 measure(comm, "Buffer async", bytes, Math.min(times, 200_000), (c, n) -> started(c, buffer, n));
@@ -83,9 +90,9 @@ public final class AllocationBench {
         }
     }
 
-    private static void segments(Communicator comm, MemorySegment segment, int times) {
+    private static void segments(Communicator comm, int times, MemorySegment... segments) {
         for (int i = 0; i < times; i++) {
-            comm.allReduce(segment, DataType.FLOAT32, ReduceOp.MAX);
+            comm.allReduce(segments[i % segments.length], DataType.FLOAT32, ReduceOp.MAX);
         }
     }
 
