@@ -6,7 +6,9 @@ import dev.tutti.DataType;
 import dev.tutti.ReduceOp;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.function.IntConsumer;
+import java.util.function.IntFunction;
 
 /** What memory a program's small calls have. */
 enum Way {
@@ -33,98 +35,62 @@ enum Way {
     IntConsumer calls(Communicator comm, boolean reduces, int bytes) {
         int count = bytes / Float.BYTES;
         return switch (this) {
-            case AUTOMATIC -> segments(comm, reduces, Arena.ofAuto().allocate(bytes, 64));
-            case CONFINED -> segments(comm, reduces, Arena.ofConfined().allocate(bytes, 64));
-            case SHARED -> segments(comm, reduces, Arena.ofShared().allocate(bytes, 64));
-            case REGISTERED ->
-                segments(comm, reduces, comm.allocate(DataType.FLOAT32, count).segment());
-            case HEAP -> segments(comm, reduces, MemorySegment.ofArray(new float[count]));
-            case SEGMENTS -> segments(comm, reduces, many(bytes));
-            case SLICES -> slices(comm, reduces, many(bytes));
-            case ARRAY -> arrays(comm, reduces, new float[1][count]);
-            case ARRAYS -> arrays(comm, reduces, new float[MANY][count]);
-            case NEW_ARRAYS -> newArrays(comm, reduces, count);
+            case AUTOMATIC -> onOne(comm, reduces, Arena.ofAuto().allocate(bytes, 64));
+            case CONFINED -> onOne(comm, reduces, Arena.ofConfined().allocate(bytes, 64));
+            case SHARED -> onOne(comm, reduces, Arena.ofShared().allocate(bytes, 64));
+            case HEAP -> onOne(comm, reduces, MemorySegment.ofArray(new float[count]));
+            case REGISTERED -> onBuffer(comm, reduces, comm.allocate(DataType.FLOAT32, count));
+            case SEGMENTS -> {
+                MemorySegment[] all = many(bytes);
+                yield onSegments(comm, reduces, i -> all[i % MANY]);
+            }
+            case SLICES -> {
+                MemorySegment[] all = many(bytes);
+                yield onSegments(comm, reduces, i -> all[i % MANY].asSlice(0));
+            }
+            case ARRAY -> {
+                float[] array = new float[count];
+                yield onArrays(comm, reduces, _ -> array);
+            }
+            case ARRAYS -> {
+                float[][] all = new float[MANY][count];
+                yield onArrays(comm, reduces, i -> all[i % MANY]);
+            }
+            case NEW_ARRAYS -> onArrays(comm, reduces, _ -> new float[count]);
         };
     }
 
     private static MemorySegment[] many(int bytes) {
         MemorySegment[] all = new MemorySegment[MANY];
-        for (int i = 0; i < MANY; i++) {
-            all[i] = Arena.ofAuto().allocate(bytes, 64);
-        }
+        Arrays.setAll(all, _ -> Arena.ofAuto().allocate(bytes, 64));
         return all;
     }
 
-    private static IntConsumer segments(Communicator comm, boolean reduces, MemorySegment... all) {
-        int mask = all.length - 1;
-        return reduces
-                ? times -> {
-                    for (int i = 0; i < times; i++) {
-                        comm.allReduce(all[i & mask], DataType.FLOAT32, ReduceOp.MAX);
-                    }
-                }
-                : times -> {
-                    for (int i = 0; i < times; i++) {
-                        comm.broadcast(all[i & mask], DataType.FLOAT32, 0);
-                    }
-                };
+    private static IntConsumer onOne(Communicator comm, boolean reduces, MemorySegment segment) {
+        return onSegments(comm, reduces, _ -> segment);
     }
 
-    private static IntConsumer slices(Communicator comm, boolean reduces, MemorySegment... all) {
-        int mask = all.length - 1;
+    private static IntConsumer onSegments(Communicator comm, boolean reduces, IntFunction<MemorySegment> memory) {
         return reduces
-                ? times -> {
-                    for (int i = 0; i < times; i++) {
-                        comm.allReduce(all[i & mask].asSlice(0), DataType.FLOAT32, ReduceOp.MAX);
-                    }
-                }
-                : times -> {
-                    for (int i = 0; i < times; i++) {
-                        comm.broadcast(all[i & mask].asSlice(0), DataType.FLOAT32, 0);
-                    }
-                };
+                ? repeat(i -> comm.allReduce(memory.apply(i), DataType.FLOAT32, ReduceOp.MAX))
+                : repeat(i -> comm.broadcast(memory.apply(i), DataType.FLOAT32, 0));
     }
 
-    private static IntConsumer buffers(Communicator comm, boolean reduces, Buffer buffer) {
+    private static IntConsumer onArrays(Communicator comm, boolean reduces, IntFunction<float[]> memory) {
         return reduces
-                ? times -> {
-                    for (int i = 0; i < times; i++) {
-                        comm.allReduce(buffer, ReduceOp.MAX);
-                    }
-                }
-                : times -> {
-                    for (int i = 0; i < times; i++) {
-                        comm.broadcast(buffer, 0);
-                    }
-                };
+                ? repeat(i -> comm.allReduce(memory.apply(i), ReduceOp.MAX))
+                : repeat(i -> comm.broadcast(memory.apply(i), 0));
     }
 
-    private static IntConsumer arrays(Communicator comm, boolean reduces, float[][] all) {
-        int mask = all.length - 1;
-        return reduces
-                ? times -> {
-                    for (int i = 0; i < times; i++) {
-                        comm.allReduce(all[i & mask], ReduceOp.MAX);
-                    }
-                }
-                : times -> {
-                    for (int i = 0; i < times; i++) {
-                        comm.broadcast(all[i & mask], 0);
-                    }
-                };
+    private static IntConsumer onBuffer(Communicator comm, boolean reduces, Buffer buffer) {
+        return reduces ? repeat(_ -> comm.allReduce(buffer, ReduceOp.MAX)) : repeat(_ -> comm.broadcast(buffer, 0));
     }
 
-    private static IntConsumer newArrays(Communicator comm, boolean reduces, int count) {
-        return reduces
-                ? times -> {
-                    for (int i = 0; i < times; i++) {
-                        comm.allReduce(new float[count], ReduceOp.MAX);
-                    }
-                }
-                : times -> {
-                    for (int i = 0; i < times; i++) {
-                        comm.broadcast(new float[count], 0);
-                    }
-                };
+    private static IntConsumer repeat(IntConsumer call) {
+        return times -> {
+            for (int i = 0; i < times; i++) {
+                call.accept(i);
+            }
+        };
     }
 }
