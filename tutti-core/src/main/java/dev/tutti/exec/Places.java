@@ -81,6 +81,18 @@ final class Places {
         }
     }
 
+    /** As {@link #copy}, to an address, by {@link Memory#copyString}; what could be closed meanwhile by way of a tile. */
+    static void copyString(long from, long to, long bytes, Endpoint endpoint) {
+        if (operand(from, endpoint).loadString(from & OFFSET_MASK, to, bytes)) {
+            return;
+        }
+        for (long done = 0; done < bytes; done += TILE_BYTES) {
+            long length = Math.min(TILE_BYTES, bytes - done);
+            copy(from + done, endpoint.tileAddress, length, endpoint);
+            Memory.copyString(endpoint.tileAddress, to + done, length);
+        }
+    }
+
     private static @Nullable MemorySegment memory(long word, long bytes, Endpoint endpoint) {
         return word >= 0
                 ? Memory.ALL.asSlice(word, bytes)

@@ -1,5 +1,6 @@
 package dev.tutti.memory;
 
+import dev.tutti.posix.StringCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -37,6 +38,27 @@ final class ArrayCopy {
             MemorySegment.copy(shorts, index, Memory.ALL, ValueLayout.JAVA_SHORT_UNALIGNED, to, (int) (bytes >>> 1));
         } else {
             MemorySegment.copy((byte[]) array, index, Memory.ALL, ValueLayout.JAVA_BYTE, to, (int) bytes);
+        }
+    }
+
+    /**
+     * As {@link #load}, by {@link StringCopy}. Each type makes its segment where it is used, so that compiled code makes none.
+     *
+     * @param offset bytes from the beginning of the array
+     */
+    static void loadString(Object array, long offset, long to, long bytes) {
+        if (array instanceof float[] floats) {
+            StringCopy.copy(MemorySegment.ofArray(floats), offset, to, bytes);
+        } else if (array instanceof double[] doubles) {
+            StringCopy.copy(MemorySegment.ofArray(doubles), offset, to, bytes);
+        } else if (array instanceof int[] ints) {
+            StringCopy.copy(MemorySegment.ofArray(ints), offset, to, bytes);
+        } else if (array instanceof long[] longs) {
+            StringCopy.copy(MemorySegment.ofArray(longs), offset, to, bytes);
+        } else if (array instanceof short[] shorts) {
+            StringCopy.copy(MemorySegment.ofArray(shorts), offset, to, bytes);
+        } else {
+            StringCopy.copy(MemorySegment.ofArray((byte[]) array), offset, to, bytes);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.tutti.memory;
 
 import dev.tutti.posix.StreamingCopy;
+import dev.tutti.posix.StringCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -91,6 +92,15 @@ public final class Memory {
             copy(source, destination, bytes);
         } else {
             StreamingCopy.copy(source, destination, bytes);
+        }
+    }
+
+    /** Copies bytes in one instruction, where this machine can: without fetching the lines that it overwrites. The ranges must not overlap. */
+    public static void copyString(long source, long destination, long bytes) {
+        if (source == destination || !StringCopy.isAvailable()) {
+            copy(source, destination, bytes);
+        } else {
+            StringCopy.copy(source, destination, bytes);
         }
     }
 

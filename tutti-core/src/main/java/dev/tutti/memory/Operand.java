@@ -1,5 +1,6 @@
 package dev.tutti.memory;
 
+import dev.tutti.posix.StringCopy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -245,6 +246,23 @@ public final class Operand {
         } else {
             MemorySegment.copy(segment, offset, Memory.ALL, to, length);
         }
+    }
+
+    /**
+     * As {@link #load}, by {@link Memory#copyString}.
+     *
+     * @return false if that needs an address in between
+     */
+    public boolean loadString(long offset, long to, long length) {
+        if (!StringCopy.isAvailable() || !isHeap()) {
+            return false;
+        }
+        if (array != null) {
+            ArrayCopy.loadString(array, (long) arrayIndex * scale() + offset, to, length);
+        } else {
+            StringCopy.copy(Objects.requireNonNull(segment), offset, to, length);
+        }
+        return true;
     }
 
     /** Copies from an address to this memory. */

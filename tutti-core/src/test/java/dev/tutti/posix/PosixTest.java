@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.tutti.memory.Memory;
+import dev.tutti.memory.Operand;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -142,8 +144,12 @@ class PosixTest {
         assertTrue(ProcessFacts.uid() >= 0);
     }
 
-    @Test
-    void shouldCopyTheSameBytesWhenStreaming() {
+    /** A way to copy between addresses. */
+    private interface Copy {
+        void run(long source, long destination, long bytes);
+    }
+
+    private static void requireSameBytes(Copy copy) {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         try (Arena arena = Arena.ofConfined()) {
@@ -157,13 +163,67 @@ class PosixTest {
                 int source = random.nextInt(130);
                 int destination = random.nextInt(130);
                 int bytes = random.nextInt(i % 3 == 0 ? 200 : 8700);
-                Memory.stream(from.address() + source, to.address() + destination, bytes);
+                copy.run(from.address() + source, to.address() + destination, bytes);
                 String what = bytes + " bytes from " + source + " to " + destination + ", seed " + seed;
                 assertEquals(-1, to.asSlice(destination, bytes).mismatch(from.asSlice(source, bytes)), what);
                 assertTrue(destination == 0 || to.get(ValueLayout.JAVA_BYTE, destination - 1) == 0x11, what);
                 assertEquals(0x11, to.get(ValueLayout.JAVA_BYTE, destination + bytes), what);
             }
         }
+    }
+
+    @Test
+    void shouldCopyTheSameBytesWhenStreaming() {
+        requireSameBytes(Memory::stream);
+    }
+
+    @Test
+    void shouldCopyTheSameBytesWhenInOneInstruction() {
+        requireSameBytes(Memory::copyString);
+    }
+
+    /** From arrays of every type that the collector moves meanwhile. */
+    @Test
+    void shouldCopyArraysInOneInstruction() {
+        assumeTrue(StringCopy.isAvailable(), () -> String.valueOf(StringCopy.unavailabilityCause()));
+        Random random = new Random(17);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment to = arena.allocate(9000);
+            for (int i = 0; i < 300; i++) {
+                byte[] bytes = new byte[9000];
+                random.nextBytes(bytes);
+                MemorySegment expected = MemorySegment.ofArray(bytes);
+                Object array = switch (i % 6) {
+                    case 0 -> bytes;
+                    case 1 -> expected.toArray(ValueLayout.JAVA_SHORT_UNALIGNED);
+                    case 2 -> expected.toArray(ValueLayout.JAVA_INT_UNALIGNED);
+                    case 3 -> expected.toArray(ValueLayout.JAVA_LONG_UNALIGNED);
+                    case 4 -> expected.toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
+                    default -> expected.toArray(ValueLayout.JAVA_DOUBLE_UNALIGNED);
+                };
+                if (i % 20 == 0) {
+                    System.gc();
+                }
+                int index = random.nextInt(100);
+                long offset = 8L * random.nextInt(50);
+                long length = 8L * random.nextInt(900);
+                int width = new int[] {1, 2, 4, 8, 4, 8}[i % 6];
+                to.fill((byte) 0x11);
+                Operand operand = new Operand();
+                operand.setArray(array, index, bytes.length - (long) index * width);
+                assertTrue(operand.loadString(offset, to.address(), length));
+                long first = (long) index * width + offset;
+                assertEquals(-1, to.asSlice(0, length).mismatch(expected.asSlice(first, length)), "run " + i);
+                assertEquals(0x11, to.get(ValueLayout.JAVA_BYTE, length), "run " + i);
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatIsNotInTheArray() {
+        assumeTrue(StringCopy.isAvailable(), () -> String.valueOf(StringCopy.unavailabilityCause()));
+        MemorySegment array = MemorySegment.ofArray(new byte[100]);
+        assertThrows(IndexOutOfBoundsException.class, () -> StringCopy.copy(array, 60, 0, 41));
     }
 
     @Test
