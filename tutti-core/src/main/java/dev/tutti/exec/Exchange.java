@@ -152,6 +152,20 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
     /** Waits for the peer's first signal in a launch, and compares what it signs. */
     final void await(long launch, long signed) {
         await();
+        requireSigned(launch, signed);
+    }
+
+    /** The same, with a first look. */
+    final void await(FirstLook firstLook, long launch, long signed) {
+        if (firstLook.reaches(endpoint.expected[inlet] + 1, inbound, launch)) {
+            endpoint.expected[inlet]++;
+        } else {
+            await();
+        }
+        requireSigned(launch, signed);
+    }
+
+    private void requireSigned(long launch, long signed) {
         if (Memory.getLong(inbound + signature(launch)) != signed) {
             throw stall.mismatch();
         }

@@ -2,6 +2,8 @@ package dev.tutti.exec;
 
 /** Both ranks send through slots and counters. */
 final class SlotExchange extends Moving {
+    private final FirstLook firstLook = new FirstLook();
+
     SlotExchange(Shape shape, Program program, Endpoint endpoint, Parts parts) {
         super(shape, program, endpoint, parts);
     }
@@ -16,7 +18,7 @@ final class SlotExchange extends Moving {
         }
         signal(launch, signed);
         keep();
-        await(launch, signed);
+        await(firstLook, launch, signed);
         if (receivedBytes > 0) {
             receive(receivedFrom(launch) + berth);
         }
