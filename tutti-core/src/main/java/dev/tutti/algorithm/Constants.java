@@ -128,6 +128,14 @@ public record Constants(
         return ranks == 2 ? bytes * FAR_READ_NANOS_PER_BYTE : 0;
     }
 
+    /**
+     * What the root of two ranks loses where it waits for its reader: through slots it is ahead, and writes the next message while the last one is
+     * read. So slots are faster up to 8 KB or so, near and far.
+     */
+    double keptBack(double ranks) {
+        return ranks == 2 ? 3 * signalNanos : 0;
+    }
+
     /** Launches that a block of these bytes takes when it is cut into so many chunks; short ones count as one. */
     double rounds(double bytesPerBlock, double chunksPerBlock) {
         return Math.max(1, bytesPerBlock / (chunksPerBlock * chunkBytes));
@@ -140,7 +148,7 @@ public record Constants(
 
     /** The one step of a plan in which ranks read what others show: whoever shows little does not wait for its readers. */
     double shown(double ranks, double shownBytes, double rounds) {
-        boolean posted = RegionLayout.isPostedAhead((int) ranks, (long) shownBytes, sharesCores((int) ranks));
+        boolean posted = RegionLayout.isPostedAhead((long) shownBytes, sharesCores((int) ranks));
         return posted ? POST_NANOS : steps(ranks, 1, rounds);
     }
 

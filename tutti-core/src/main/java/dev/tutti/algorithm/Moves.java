@@ -139,16 +139,17 @@ final class Moves {
                 case DIRECT -> {
                     double work = c.work(5, 5.0 * (n - 1), (n - 1.0) / n * b, 0);
                     yield c.steps(n, 2, 1)
+                            + c.keptBack(n)
                             + c.shared(n, work)
                             + c.readFromAfar(n, Math.min(b / n, Constants.CACHED_BYTES));
                 }
                 case DIRECT_READ -> {
                     double reading = c.rooted(n, c.work(3, 2.0 * (n - 1), 0, 0), c.work(3, 3, b, 0), 1);
-                    yield c.steps(n, 2, 1) + reading + c.readFromAfar(n, b);
+                    yield c.steps(n, 2, 1) + c.keptBack(n) + reading + c.readFromAfar(n, b);
                 }
                 case DIRECT_WRITE -> {
                     double root = c.work(3, 3.0 * (n - 1), (n - 1.0) * b, 0);
-                    yield c.steps(n, 2, 1) + c.rooted(n, root, c.work(2, 2, 0, 0), 1);
+                    yield c.steps(n, 2, 1) + c.keptBack(n) + c.rooted(n, root, c.work(2, 2, 0, 0), 1);
                 }
             };
         }

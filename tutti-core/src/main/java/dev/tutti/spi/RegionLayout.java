@@ -109,10 +109,8 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final int ALL_POST_BYTES = TINY_POSTS + POSTS * TINY_POST_BYTES;
     /** Bytes of a ring for what does not fit into a post. */
     public static final long POSTED_BYTES = 256 << 10;
-    /** As much of it as stays in the nearest cache: what two ranks with a core each use. */
-    private static final long NEAR_POSTED_BYTES = 8 << 10;
-    /** What more ranks with a core each use: who shows something to many waits for the slowest of them unless it can be ahead. */
-    private static final long MANY_POSTED_BYTES = 64 << 10;
+    /** What ranks with a core each use of it: it stays in a near cache. */
+    private static final long NEAR_POSTED_BYTES = 64 << 10;
 
     /** From so many ranks on it takes less to read what everybody shows than to write it for everybody. */
     private static final int MANY = 8;
@@ -123,27 +121,22 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     /**
      * How much of the ring is used: with a core each as much as stays in a cache, else enough that ranks seldom have to change places.
      *
-     * @param ranks how many take part
      * @param shareCores whether they share cores
      * @return a power of two, the same on all ranks
      */
-    public static long postedBytes(int ranks, boolean shareCores) {
-        if (shareCores) {
-            return POSTED_BYTES;
-        }
-        return ranks > 2 ? MANY_POSTED_BYTES : NEAR_POSTED_BYTES;
+    public static long postedBytes(boolean shareCores) {
+        return shareCores ? POSTED_BYTES : NEAR_POSTED_BYTES;
     }
 
     /**
      * Whether collectives are posted in which whoever shows something need not hear from its readers: several launches must find room.
      *
-     * @param ranks how many take part
      * @param shownBytes what each of them shows
      * @param shareCores whether they share cores
      * @return the same on all ranks
      */
-    public static boolean isPostedAhead(int ranks, long shownBytes, boolean shareCores) {
-        return shownBytes <= POST_ROOM || shownBytes * POSTED_AT_ONCE <= postedBytes(ranks, shareCores);
+    public static boolean isPostedAhead(long shownBytes, boolean shareCores) {
+        return shownBytes <= POST_ROOM || shownBytes * POSTED_AT_ONCE <= postedBytes(shareCores);
     }
 
     /**
@@ -158,7 +151,7 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
      */
     public static boolean isPostedByAll(int ranks, long shownBytes, boolean shareCores) {
         if (shareCores || ranks >= MANY) {
-            return isPostedAhead(ranks, shownBytes, shareCores);
+            return isPostedAhead(shownBytes, shareCores);
         }
         return shownBytes <= (ranks == 2 ? MEETING_ROOM : 0);
     }

@@ -42,7 +42,7 @@ import dev.tutti.spi.RegionLayout;
  */
 final class RegionDescriptor {
     static final long MAGIC = 0x4D48_5349_5454_5554L;
-    static final int VERSION = 3;
+    static final int VERSION = 4;
 
     static final int PAGE = 4096;
     static final int MAGIC_AT = 0;
