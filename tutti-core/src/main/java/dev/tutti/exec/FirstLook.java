@@ -20,7 +20,7 @@ final class FirstLook {
      * Which part of them a look that was in time takes back. The longer a rank waits, the more looks must come too soon for it to go on so: else
      * two near ranks, each as late as the other has learned to expect, would end up at the latest.
      */
-    private static final int SOONER = 8;
+    private static final int SOONER = 16;
     /** A look is made sooner every so many launches: a power of two. */
     private static final int PERIOD = 16;
 

@@ -18,7 +18,9 @@ final class PostExchange extends Moving {
         long signed = announce(number);
         long launch = endpoint.launch;
         long offset = Posts.meetingOffset(launch);
-        if (sentBytes > 0) {
+        if (sentBytes >= Stores.SMALLEST) {
+            endpoint.stores.toSlot(sent, sentTo(0) + offset, sentBytes);
+        } else if (sentBytes > 0) {
             Templates.copyShort(sent, sentTo(0) + offset, sentBytes, endpoint);
         }
         show(number, launch, signed, postBytes);

@@ -19,7 +19,7 @@ final class Stores {
     private enum Way {
         ORDINARY(0),
         /** {@link Memory#copyString}: as good for the reader; has to be better for the writer by a little, so that it is not chosen by chance. */
-        STRING(100),
+        STRING(40),
         /** {@link Memory#stream}: far cores take longer than this for a piece with ordinary stores, near ones never. */
         STREAMING(1_000);
 
@@ -37,7 +37,7 @@ final class Stores {
     private static final Way[] WAYS = Way.values();
 
     /** Less is not worth a choice. */
-    private static final long SMALLEST = 1 << 10;
+    static final long SMALLEST = 1 << 10;
 
     /** Slots written between trials: far more than a trial's pieces, and a few milliseconds at most. */
     private static final long TRIAL_BYTES = 8 << 20;
