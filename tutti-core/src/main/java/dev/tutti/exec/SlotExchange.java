@@ -14,7 +14,7 @@ final class SlotExchange extends Moving {
         long launch = endpoint.launch;
         long berth = program.berth(launch);
         if (sentBytes > 0) {
-            endpoint.stores.toSlot(sent, sentTo(launch) + berth, sentBytes);
+            send(sentTo(launch) + berth);
         }
         signal(launch, signed);
         keep();
@@ -23,5 +23,13 @@ final class SlotExchange extends Moving {
             receive(receivedFrom(launch) + berth);
         }
         finish(launch);
+    }
+
+    private void send(long slot) {
+        if (kernel == Records.COPY) {
+            endpoint.stores.toSlot(sent, slot, sentBytes);
+        } else {
+            endpoint.stores.toFoldedSlot(sent, slot, sentBytes);
+        }
     }
 }

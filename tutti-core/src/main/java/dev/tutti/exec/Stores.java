@@ -1,62 +1,39 @@
 package dev.tutti.exec;
 
+import dev.tutti.exec.CopyTrial.Way;
 import dev.tutti.memory.Memory;
-import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 
 /**
  * How this rank copies. Which way never changes a bit, so ranks need not agree.
  *
- * <p><b>Slots</b> are written by one rank and read by another. While both cores share a cache, ordinary stores are best: the reader
- * finds the data there. Where they do not, an ordinary store has to take the line out of the reader's cache first, over the way
- * between the two, and to write whole lines without fetching them is several times faster. What holds depends on the cores that ranks are
- * on, and changes while they run; so every {@link #TRIAL_BYTES} all ways are tried on some pieces and timed, and the best one is kept.
+ * <p><b>Slots</b> are written by one rank and read by another. An ordinary store has to take the line out of the reader's cache first; where the two
+ * cores share no cache, that is several times slower than to write whole lines without fetching them. So all ways are {@link CopyTrial tried}.
  *
  * <p><b>Outputs</b> go past the caches where the call's memory is more than those hold ({@link Streamed}).
  */
 final class Stores {
-    /** The ways to copy. */
-    private enum Way {
-        ORDINARY(0),
-        /** {@link Memory#copyString}: as good for the reader; has to be better for the writer by a little, so that it is not chosen by chance. */
-        STRING(40),
-        /** {@link Memory#stream}: far cores take longer than this for a piece with ordinary stores, near ones never. */
-        STREAMING(1_000);
-
-        /**
-         * What a reader loses when it finds {@link #LONGEST_PIECE} in memory rather than in a cache that it shares with the writer, and both
-         * when memory is what they wait for.
-         */
-        final long readerNanos;
-
-        Way(long readerNanos) {
-            this.readerNanos = readerNanos;
-        }
-    }
-
-    private static final Way[] WAYS = Way.values();
-
     /** Less is not worth a choice. */
     static final long SMALLEST = 1 << 10;
 
-    /** Slots written between trials: far more than a trial's pieces, and a few milliseconds at most. */
-    private static final long TRIAL_BYTES = 8 << 20;
+    /** From here on copies to what is not folded are long ones. */
+    private static final long LONG = 16 << 10;
 
-    /** Pieces of a trial, each way in turn; the slowest of each does not count, as it may have been interrupted. */
-    private static final int TRIALS = 8 * WAYS.length;
+    /**
+     * What a reader loses when it finds a piece in memory rather than in a cache that it shares with the writer, and both when memory is
+     * what they wait for. Far cores take longer than this for a piece with ordinary stores, near ones never.
+     */
+    private static final long FROM_MEMORY_NANOS = 1_000;
 
-    private static final long LONGEST_PIECE = 8 << 10;
+    /** By how much the instruction for copies must be better for a few kilobytes, which near readers fetch a little later then. */
+    private static final long SHORT_STRING_NANOS = 40;
+
+    /** By how much ordinary stores must be better for more, and for what is folded: if the writer takes as long, both together are faster without them. */
+    private static final long LONG_ORDINARY_NANOS = 100;
 
     private final Endpoint endpoint;
+    private final CopyTrial shortCopies = new CopyTrial(this, 0, SHORT_STRING_NANOS, FROM_MEMORY_NANOS);
+    private final CopyTrial longCopies = new CopyTrial(this, LONG_ORDINARY_NANOS, 0, FROM_MEMORY_NANOS);
     private Streamed streamed = Streamed.NOTHING;
-    private Way toSlots = Way.ORDINARY;
-    private long bytesToTrial;
-    private int trials;
-    /** What pieces of this trial have: as much as the shortest copy in it. */
-    private long piece = LONGEST_PIECE;
-
-    private final long[] nanos = new long[WAYS.length];
-    private final long[] slowest = new long[WAYS.length];
 
     Stores(Endpoint endpoint) {
         this.endpoint = endpoint;
@@ -76,7 +53,7 @@ final class Stores {
      * is dearer than to find a longer piece in the next cache; unless it is a copy, whose source was there before.
      */
     boolean likesShortPieces(boolean folds) {
-        return !streamed.outputs() && !(folds && toSlots == Way.STREAMING);
+        return !streamed.outputs() && !(folds && longCopies.best() == Way.STREAMING);
     }
 
     /** Copies to this rank's output. */
@@ -86,16 +63,25 @@ final class Stores {
 
     /** Copies, from an address or a {@link Places place}, to where a peer reads: a slot, or its output. */
     void toSlot(long source, long destination, long bytes) {
+        toSlot(source, destination, bytes, bytes < LONG ? shortCopies : longCopies);
+    }
+
+    /** The same where all that the peer does with it is to fold it. */
+    void toFoldedSlot(long source, long destination, long bytes) {
+        toSlot(source, destination, bytes, longCopies);
+    }
+
+    private void toSlot(long source, long destination, long bytes, CopyTrial trial) {
         if (bytes < SMALLEST) {
             Transfers.copy(source, destination, bytes, endpoint);
-        } else if ((bytesToTrial -= bytes) < 0) {
-            tryOut(source, destination, bytes);
+        } else if (trial.isDue(bytes)) {
+            trial.run(source, destination, bytes);
         } else {
-            copy(source, destination, bytes, streamed.peers() ? Way.STREAMING : toSlots);
+            copy(source, destination, bytes, streamed.peers() ? Way.STREAMING : trial.best());
         }
     }
 
-    private void copy(long source, long destination, long bytes, Way way) {
+    void copy(long source, long destination, long bytes, Way way) {
         boolean addresses = (source | destination) >= 0;
         if (way == Way.ORDINARY) {
             Transfers.copy(source, destination, bytes, endpoint);
@@ -110,52 +96,5 @@ final class Stores {
         } else {
             Places.stream(source, destination, bytes, endpoint);
         }
-    }
-
-    private void tryOut(long source, long destination, long bytes) {
-        if (bytes < piece) {
-            forgetTrial();
-            piece = bytes;
-        }
-        for (long done = 0; done < bytes; done += piece) {
-            long length = Math.min(piece, bytes - done);
-            Way way = WAYS[trials % WAYS.length];
-            long start = System.nanoTime();
-            copy(source + done, destination + done, length, way);
-            // Else the next piece would wait for stores of this one.
-            VarHandle.fullFence();
-            // A shorter piece is no match for the others.
-            if (length == piece) {
-                long took = System.nanoTime() - start;
-                nanos[way.ordinal()] += took;
-                slowest[way.ordinal()] = Math.max(slowest[way.ordinal()], took);
-                trials++;
-            }
-        }
-        if (trials >= TRIALS) {
-            decide();
-        }
-    }
-
-    private void decide() {
-        int counted = trials / WAYS.length - 1;
-        long least = Long.MAX_VALUE;
-        for (Way way : WAYS) {
-            int at = way.ordinal();
-            long cost = nanos[at] - slowest[at] + counted * way.readerNanos * piece / LONGEST_PIECE;
-            if (cost < least) {
-                least = cost;
-                toSlots = way;
-            }
-        }
-        forgetTrial();
-        piece = LONGEST_PIECE;
-        bytesToTrial = TRIAL_BYTES;
-    }
-
-    private void forgetTrial() {
-        Arrays.fill(nanos, 0);
-        Arrays.fill(slowest, 0);
-        trials = 0;
     }
 }

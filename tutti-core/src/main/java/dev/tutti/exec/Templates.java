@@ -169,7 +169,7 @@ final class Templates {
         long source = code[Records.OPERANDS];
         int signal = Records.words(code[0]);
         for (int i = Records.OPERANDS + 1; i < signal; i++) {
-            endpoint.stores.toSlot(source, code[i], bytes);
+            endpoint.stores.toFoldedSlot(source, code[i], bytes);
         }
         Signals.signal(code, signal, endpoint);
         int wait = signal + Records.words(code[signal]);

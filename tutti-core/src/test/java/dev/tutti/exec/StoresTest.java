@@ -85,7 +85,6 @@ class StoresTest {
             }
             endpoint.input = new Operand();
             endpoint.input.setArray(from.toArray(ValueLayout.JAVA_BYTE), 0, from.byteSize());
-            // 20 MB: two trials at least.
             for (int i = 0; i < 1000; i++) {
                 int source = random.nextInt(64);
                 int destination = random.nextInt(64);
@@ -93,10 +92,15 @@ class StoresTest {
                 Memory.fill(to.address(), to.byteSize(), (byte) 0);
                 stores.stream(new Streamed(random.nextBoolean(), random.nextBoolean(), false));
                 long start = (random.nextBoolean() ? from.address() : Places.INPUT) + source;
-                if (random.nextInt(8) == 0) {
-                    stores.toOutput(start, to.address() + destination, bytes);
-                } else {
-                    stores.toSlot(start, to.address() + destination, bytes);
+                long address = to.address() + destination;
+                switch (random.nextInt(4)) {
+                    case 0 -> stores.toOutput(start, address, bytes);
+                    case 1 -> stores.toSlot(start, address, bytes);
+                    case 2 -> stores.toFoldedSlot(start, address, bytes);
+                    default -> {
+                        CopyTrial.Way[] ways = CopyTrial.Way.values();
+                        stores.copy(start, address, bytes, ways[random.nextInt(ways.length)]);
+                    }
                 }
                 assertThat(to.asSlice(destination, bytes).mismatch(from.asSlice(source, bytes)))
                         .as("%d bytes from %d to %d, seed %d", bytes, source, destination, seed)

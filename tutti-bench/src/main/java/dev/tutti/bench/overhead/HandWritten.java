@@ -24,8 +24,8 @@ final class HandWritten {
     /** Up to so many bytes a loop over words is faster than a call. */
     private static final int FEW_BYTES = 32;
 
-    /** Multiplications that a first look waits for at most; more than Tutti's, which has other things to do meanwhile. */
-    private static final int LATEST = 36;
+    /** Multiplications that a first look waits for at most, as Tutti's do. */
+    private static final int LATEST = 160;
 
     private static final int SLOT_GAP = 1 << 10;
     private static final int KERNEL = Kernels.id(DataType.FLOAT32, Fold.SUM);
@@ -84,7 +84,7 @@ final class HandWritten {
         long signed = signed(bytes);
         copy(address, own + place(number) + head, bytes);
         show(number, signed, head + bytes);
-        if (!isPosted(number, signed)) {
+        if (!isThere(number, peer + place(number), signed)) {
             requirePost(number, signed);
         }
         fold(address, peer + place(number) + head, bytes);
@@ -112,21 +112,21 @@ final class HandWritten {
         }
     }
 
-    /** The first look, made when the post is likely to be there, learned as Tutti learns it: one that came too soon makes the next ones later. */
-    private boolean isPosted(int number, long signed) {
+    /** The first look, made when what the peer writes is likely to be there, learned as Tutti learns it: one that came too soon makes the next ones later. */
+    private boolean isThere(int number, long address, long awaited) {
         long later = zero;
         for (int i = 0; i < multiplications; i++) {
             later *= later;
         }
-        long theirs = Memory.getLongAcquire(peer + place(number) + later);
-        if (theirs != signed) {
+        long theirs = Memory.getLongAcquire(address + later);
+        if (theirs != awaited) {
             multiplications = Math.min(multiplications + 4, LATEST);
             Thread.onSpinWait();
             return false;
         }
-        zero = theirs - signed;
+        zero = theirs - awaited;
         if ((number & 15) == 0 && multiplications > 0) {
-            multiplications--;
+            multiplications -= 1 + multiplications / 16;
         }
         return true;
     }
@@ -146,7 +146,7 @@ final class HandWritten {
         int stride = bytes + SLOT_GAP;
         int turn = bytes < ROTATED ? 0 : (number >>> 1) % (SLOTS_BYTES / stride);
         long slot = (number & 1) * (long) SLOTS_BYTES + turn * (long) stride;
-        Memory.copy(address, peerSlots + slot, bytes);
+        Memory.copyString(address, peerSlots + slot, bytes);
         meet(number, bytes);
         fold(address, ownSlots + slot, bytes);
     }
@@ -178,8 +178,10 @@ final class HandWritten {
         long signed = signed(digest);
         Memory.putLong(peerCounter + place, signed);
         Memory.putLongRelease(peerCounter, number);
-        while ((int) Memory.getLongAcquire(ownCounter) - number < 0) {
-            Thread.onSpinWait();
+        if (!isThere(number, ownCounter, number)) {
+            while ((int) Memory.getLongAcquire(ownCounter) - number < 0) {
+                Thread.onSpinWait();
+            }
         }
         requireAgreement(Memory.getLong(ownCounter + place), signed);
     }
