@@ -26,6 +26,8 @@ final class CopyTrial {
     private static final int PIECES = 8 * WAYS.length;
 
     private static final long LONGEST_PIECE = 8 << 10;
+    /** Pieces are whole lines, and so whole elements of any array. */
+    private static final long LINE = 64;
 
     private final Stores stores;
     private final long[] handicaps;
@@ -34,7 +36,7 @@ final class CopyTrial {
     private Way best = Way.ORDINARY;
     private long bytesLeft;
     private int pieces;
-    /** What pieces of this trial have: as much as the shortest copy in it. */
+    /** What pieces of this trial have: as many lines as the shortest copy in it. */
     private long pieceBytes = LONGEST_PIECE;
 
     /**
@@ -57,11 +59,11 @@ final class CopyTrial {
         return bytesLeft < 0;
     }
 
-    /** Copies in pieces, each way in turn. */
+    /** Copies a line or more in pieces, each way in turn. */
     void run(long source, long destination, long bytes) {
         if (bytes < pieceBytes) {
             forget();
-            pieceBytes = bytes;
+            pieceBytes = bytes & -LINE;
         }
         for (long done = 0; done < bytes; done += pieceBytes) {
             long length = Math.min(pieceBytes, bytes - done);

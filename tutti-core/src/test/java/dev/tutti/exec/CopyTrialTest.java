@@ -2,8 +2,11 @@ package dev.tutti.exec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tutti.memory.Operand;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -13,10 +16,11 @@ class CopyTrialTest {
     /** No copy of a few kilobytes takes a second in the median. */
     private static final long HOPELESS = 1_000_000_000;
 
-    private final Stores stores = new Ranks(1, 1 << 16, 1 << 16, 0, call -> {
+    private final Endpoint endpoint = new Ranks(1, 1 << 16, 1 << 16, 0, call -> {
                 throw new IllegalStateException("no call is made");
             })
-            .all.getFirst().endpoint.stores;
+            .all.getFirst().endpoint;
+    private final Stores stores = endpoint.stores;
 
     private static void copy(CopyTrial trial, MemorySegment memory, long bytes) {
         assertThat(trial.isDue(bytes)).isTrue();
@@ -51,6 +55,22 @@ class CopyTrialTest {
             assertThat(trial.best()).isEqualTo(CopyTrial.Way.ORDINARY);
             copy(trial, memory, 1 << 10);
             assertThat(trial.best()).isEqualTo(CopyTrial.Way.STRING);
+        }
+    }
+
+    /** Elements of the longest type must not be cut in two by a piece as long as an odd copy. */
+    @Test
+    void shouldCopyWholeElementsOfArraysWhenAnOddCopyWasShorter() {
+        long[] elements = new Random(7).longs(4 * COPY / 8).toArray();
+        endpoint.input = new Operand();
+        endpoint.input.setArray(elements, 0, 4 * COPY);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(1 << 20, 64);
+            CopyTrial trial = new CopyTrial(stores, 0, 0, 0);
+            copy(trial, memory, 1025);
+            trial.run(Places.INPUT, memory.address(), 4 * COPY);
+            assertThat(memory.asSlice(0, 4 * COPY).toArray(ValueLayout.JAVA_LONG))
+                    .isEqualTo(elements);
         }
     }
 }
