@@ -32,12 +32,14 @@ final class Rehearsal {
 
     private static final long LOOK_MILLIS = 10;
 
-    /** Lengths, in bytes, of calls of every kind: one goes through packets, the other through slots. */
-    private static final int PACKET = 8;
+    /** Lengths, in bytes, of calls that go another way each: a post of one line, one of several, a slot, several slots. */
+    private static final int LINE = 8;
 
-    private static final int SLOT = 128;
-
+    private static final int POST = 256;
+    private static final int SLOT = 4 << 10;
     private static final int LONG = 1 << 18;
+
+    private static final int[] WAYS = {LINE, POST, SLOT, LONG};
 
     /** And so many other lengths, so that planning a call is compiled. */
     private static final int LENGTHS = 3;
@@ -136,7 +138,7 @@ final class Rehearsal {
     private static void planCommonCalls() {
         Tuner tuner = new Tuner(Constants.of(2, Runtime.getRuntime().availableProcessors()));
         for (Collective collective : Collective.values()) {
-            for (int bytes : new int[] {PACKET, 2 * SLOT, LONG}) {
+            for (int bytes : WAYS) {
                 Algorithm chosen = tuner.choose(
                         collective,
                         DataType.FLOAT32,
@@ -178,7 +180,8 @@ final class Rehearsal {
     private static Boolean play(Communicator comm, boolean everyKind) {
         boolean first = comm.rank() == 0;
         int other = 1 - comm.rank();
-        for (int count : new int[] {PACKET / Float.BYTES, 2 * SLOT / Float.BYTES, LONG / Float.BYTES}) {
+        for (int bytes : WAYS) {
+            int count = bytes / Float.BYTES;
             float[] array = new float[count];
             comm.allReduce(array, ReduceOp.SUM);
             comm.allReduce(array, new float[count], ReduceOp.MAX);
@@ -267,7 +270,7 @@ final class Rehearsal {
      */
     private static Boolean begin(Communicator comm, DataType type, ReduceOp op) {
         comm.allReduce(new float[2], ReduceOp.SUM);
-        try (Buffer buffer = comm.allocate(type, PACKET / type.bytes())) {
+        try (Buffer buffer = comm.allocate(type, LINE / type.bytes())) {
             comm.barrier();
             comm.allReduce(buffer, op);
         }
@@ -295,7 +298,7 @@ final class Rehearsal {
                 ReduceOp.OR,
                 ReduceOp.XOR);
         for (DataType type : DataType.values()) {
-            try (Buffer few = comm.allocate(type, PACKET / type.bytes());
+            try (Buffer few = comm.allocate(type, LINE / type.bytes());
                     Buffer more = comm.allocate(type, SLOT / type.bytes())) {
                 for (ReduceOp op : operators) {
                     if (op.accepts(type)) {

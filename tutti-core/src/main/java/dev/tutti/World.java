@@ -2,6 +2,7 @@ package dev.tutti;
 
 import dev.tutti.algorithm.Algorithms;
 import dev.tutti.bootstrap.Job;
+import dev.tutti.spi.Fabric;
 import dev.tutti.spi.RegionLayout;
 import dev.tutti.spi.Transport;
 import dev.tutti.transport.local.LocalTransport;
@@ -27,6 +28,9 @@ import java.util.function.Consumer;
  * When one of them ends without closing, those who share a communicator with its ranks get a {@link PeerFailedException}.
  */
 public final class World implements AutoCloseable {
+    /** Of the communicator that has all ranks. */
+    private static final long WORLD_ID = 0;
+
     private final int size;
     private final String name;
     private final Config config;
@@ -193,7 +197,7 @@ public final class World implements AutoCloseable {
         for (int each = 0; each < size; each++) {
             everybody[each] = each;
         }
-        return join(0, name, rank, everybody, () -> {});
+        return join(WORLD_ID, name, rank, everybody, () -> {});
     }
 
     /** Makes one more communicator; {@code stillWanted} throws if there is no use in waiting for the others any longer. */
@@ -203,15 +207,12 @@ public final class World implements AutoCloseable {
                 (int) config.number(Config.Key.CHANNELS),
                 config.number(Config.Key.PACKETS),
                 config.number(Config.Key.SCRATCH));
-        Member member = new Member(
-                id,
-                communicatorName,
-                rank,
-                worldRanks,
-                config,
-                cores,
-                transport,
-                transport.join(id, rank, worldRanks, layout, stillWanted));
+        Fabric fabric = transport.join(id, rank, worldRanks, layout, stillWanted);
+        if (id == WORLD_ID) {
+            // Few worlds do without it, and the first call that needs it would wait for a thousand pages.
+            fabric.scratch(rank);
+        }
+        Member member = new Member(id, communicatorName, rank, worldRanks, config, cores, transport, fabric);
         Communicator communicator = new Communicator(this, member);
         CopyOnWriteArrayList<Communicator> open = communicators.get(worldRanks[rank]);
         open.removeIf(each -> each.schedule.isClosed());

@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedMemory implements AutoCloseable {
     private static final long MMAP = Libc.systemCall(9, 222);
-    private static final long MUNMAP = Libc.systemCall(11, 215);
     private static final long FTRUNCATE = Libc.systemCall(77, 46);
     private static final long OPENAT = Libc.systemCall(257, 56);
     private static final long FALLOCATE = Libc.systemCall(285, 47);
@@ -127,9 +126,7 @@ public final class SharedMemory implements AutoCloseable {
 
     /** Ends a mapping; nobody may touch it any more. */
     public static void unmap(long address, long bytes) {
-        MemorySegment scratch = Libc.scratch();
-        long result = Libc.call(scratch, MUNMAP, address, bytes);
-        Libc.check(result, "munmap(0x" + Long.toHexString(address) + ", " + bytes + ")", scratch);
+        PrivateMemory.unmap(address, bytes);
     }
 
     /** Closes the descriptor; mappings stay. */

@@ -43,6 +43,20 @@ class PosixTest {
     }
 
     @Test
+    void shouldHaveZerosOnWholePagesWhenMappedPrivately() {
+        long bytes = 4 * MEGABYTE + 12;
+        MemorySegment memory = PrivateMemory.allocate(bytes);
+        assertEquals(bytes, memory.byteSize());
+        assertEquals(0, memory.address() % 4096);
+        assertEquals(-1, memory.mismatch(MemorySegment.ofArray(new byte[(int) bytes])));
+        memory.fill((byte) 1);
+        long address = PrivateMemory.map(bytes);
+        PrivateMemory.unmap(address, bytes);
+        PosixException refused = assertThrows(PosixException.class, () -> PrivateMemory.map(-1));
+        assertEquals(PosixException.ENOMEM, refused.errno());
+    }
+
+    @Test
     void shouldNameCallArgumentsAndErrorWhenACallFails() {
         PosixException missing = assertThrows(
                 PosixException.class,

@@ -2,6 +2,7 @@ package dev.tutti.transport.local;
 
 import dev.tutti.TuttiException;
 import dev.tutti.posix.Membarrier;
+import dev.tutti.posix.PrivateMemory;
 import dev.tutti.spi.Allocation;
 import dev.tutti.spi.Fabric;
 import dev.tutti.spi.RegionLayout;
@@ -126,7 +127,7 @@ public final class LocalTransport implements Transport {
                 synchronized (scratch) {
                     memory = scratch.get(rank);
                     if (memory == null) {
-                        memory = Arena.ofAuto().allocate(layout.wholeScratchBytes(), 4096);
+                        memory = PrivateMemory.allocate(layout.wholeScratchBytes());
                         scratch.set(rank, memory);
                     }
                 }
