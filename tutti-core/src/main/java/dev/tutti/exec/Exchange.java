@@ -157,7 +157,7 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
 
     /** The same, with a first look. */
     final void await(FirstLook firstLook, long launch, long signed) {
-        if (firstLook.reaches(endpoint.expected[inlet] + 1, inbound, launch)) {
+        if (firstLook.reaches(endpoint.expected[inlet] + 1, inbound)) {
             endpoint.expected[inlet]++;
         } else {
             await();
@@ -209,8 +209,16 @@ abstract sealed class Exchange permits Meeting, Moving, DirectExchange {
         return awaitedPost + Posts.meetingOffset(launch);
     }
 
-    /** Waits for the peer's post at an address; in two loops, as {@link #await()} does. */
-    final void awaitPost(long address, long signed) {
+    /** Waits for the peer's post at an address. */
+    final void awaitPost(FirstLook firstLook, long address, long signed) {
+        if (!firstLook.finds(signed, address)) {
+            Thread.onSpinWait();
+            awaitPost(address, signed);
+        }
+    }
+
+    /** In two loops, as {@link #await()} does. */
+    private void awaitPost(long address, long signed) {
         for (int turn = 0; turn < turns; turn++) {
             if (Memory.getLongAcquire(address) == signed) {
                 return;

@@ -52,7 +52,7 @@ final class Handover extends Moving {
         for (int turn = 0; !endpoint.mayWrite(program); ) {
             turn = stall.pause(turn);
         }
-        endpoint.stores.toSlot(sent, sentTo(launch) + berth(launch), sentBytes);
+        endpoint.stores.toBusyPeersSlot(sent, sentTo(launch) + berth(launch), sentBytes);
         if (program.posts) {
             endpoint.posts.post(program.symbolic[0], parts.telling);
         } else {

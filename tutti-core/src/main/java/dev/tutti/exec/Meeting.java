@@ -2,6 +2,8 @@ package dev.tutti.exec;
 
 /** A barrier: posts without data. */
 final class Meeting extends Exchange {
+    private final FirstLook firstLook = new FirstLook();
+
     Meeting(Shape shape, Program program, Endpoint endpoint) {
         super(shape, program, endpoint);
     }
@@ -16,9 +18,7 @@ final class Meeting extends Exchange {
         long signed = announce(number);
         long launch = endpoint.launch;
         show(number, launch, signed, 1);
-        // Nothing is to be done meanwhile, and who looks too soon takes the line from the peer that is about to write.
-        Thread.onSpinWait();
-        awaitPost(awaitedPost(launch), signed);
+        awaitPost(firstLook, awaitedPost(launch), signed);
         finish(launch);
     }
 }

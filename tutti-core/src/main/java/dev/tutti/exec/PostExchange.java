@@ -25,11 +25,7 @@ final class PostExchange extends Moving {
         }
         show(number, launch, signed, postBytes);
         keep();
-        long awaited = awaitedPost(launch);
-        if (!firstLook.finds(signed, awaited, launch)) {
-            Thread.onSpinWait();
-            awaitPost(awaited, signed);
-        }
+        awaitPost(firstLook, awaitedPost(launch), signed);
         if (receivedBytes > 0) {
             receive(receivedFrom(0) + offset);
         }

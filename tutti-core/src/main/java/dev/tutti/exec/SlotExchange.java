@@ -29,7 +29,7 @@ final class SlotExchange extends Moving {
         if (kernel == Records.COPY) {
             endpoint.stores.toSlot(sent, slot, sentBytes);
         } else {
-            endpoint.stores.toFoldedSlot(sent, slot, sentBytes);
+            endpoint.stores.toBusyPeersSlot(sent, slot, sentBytes);
         }
     }
 }

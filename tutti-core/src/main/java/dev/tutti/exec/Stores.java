@@ -66,8 +66,8 @@ final class Stores {
         toSlot(source, destination, bytes, bytes < LONG ? shortCopies : longCopies);
     }
 
-    /** The same where all that the peer does with it is to fold it. */
-    void toFoldedSlot(long source, long destination, long bytes) {
+    /** The same where the peer has more to do than to wait for it and copy it on: it folds what comes, or is behind. */
+    void toBusyPeersSlot(long source, long destination, long bytes) {
         toSlot(source, destination, bytes, longCopies);
     }
 

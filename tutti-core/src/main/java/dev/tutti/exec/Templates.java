@@ -26,7 +26,7 @@ final class Templates {
     static final int POSTS = 6;
 
     /** Above this the interpreter is as fast. */
-    private static final long MOST_BYTES = 8 << 10;
+    private static final long MOST_BYTES = 64 << 10;
 
     private static final long MOST_PACKET_BYTES = 256;
     /** More is copied in as few stores as can be: a peer that looks for a post takes its lines away between two of them. */
@@ -169,7 +169,7 @@ final class Templates {
         long source = code[Records.OPERANDS];
         int signal = Records.words(code[0]);
         for (int i = Records.OPERANDS + 1; i < signal; i++) {
-            endpoint.stores.toFoldedSlot(source, code[i], bytes);
+            endpoint.stores.toBusyPeersSlot(source, code[i], bytes);
         }
         Signals.signal(code, signal, endpoint);
         int wait = signal + Records.words(code[signal]);

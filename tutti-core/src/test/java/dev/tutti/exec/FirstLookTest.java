@@ -4,30 +4,67 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tutti.memory.Memory;
 import java.lang.foreign.Arena;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FirstLookTest {
     private static final long SEED = Long.getLong("tutti.seed", System.nanoTime());
+    private static final int LOOKS = 500_000;
 
-    /** Whatever came too soon or in time before, it looks where it was told to. */
+    private final Random random = new Random(SEED);
+    private long now;
+
+    FirstLookTest() {
+        System.out.println("first look: -Dtutti.seed=" + SEED);
+    }
+
+    /** Whatever came too soon or in time before, and however long it waits, it looks where it was told to. */
     @Test
     void shouldFindWhatIsThereAndNothingElse() {
-        System.out.println("first look: -Dtutti.seed=" + SEED);
-        Random random = new Random(SEED);
         try (Arena arena = Arena.ofConfined()) {
             long words = arena.allocate(64 * Long.BYTES, Long.BYTES).address();
-            FirstLook look = new FirstLook();
-            int inTime = 0;
-            for (long launch = 0; launch < 100_000; launch++) {
-                boolean there = random.nextInt(1 + (int) (launch / 1_000 % 20)) == 0;
+            FirstLook look = new FirstLook(() -> now += random.nextInt(1_000));
+            for (int i = 0; i < LOOKS; i++) {
+                boolean there = random.nextInt(1 + i / 1_000 % 20) == 0;
                 long word = random.nextLong();
                 long address = words + Long.BYTES * random.nextInt(64);
                 Memory.putLong(address, there ? word : ~word);
-                assertThat(look.finds(word, address, launch)).isEqualTo(there);
-                inTime += there ? 1 : 0;
+                assertThat(look.finds(word, address)).isEqualTo(there);
+                int count = (int) word;
+                boolean reached = (int) Memory.getLong(address) - count >= 0;
+                assertThat(look.reaches(count, address)).isEqualTo(reached);
             }
-            assertThat(inTime).isBetween(1_000, 99_000);
         }
+    }
+
+    /** Here looks take longer the further their wait is from the best, and now and then much longer, as something interrupts them. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 15, 25, 40, 60, 80, 160})
+    void shouldWaitAsLongAsIsBestWhenThatChanges(int best) {
+        try (Arena arena = Arena.ofConfined()) {
+            long address = arena.allocate(Long.BYTES, Long.BYTES).address();
+            FirstLook look = new FirstLook(() -> now);
+            waits(look, address, 160 - best);
+            Map<Integer, Integer> waits = waits(look, address, best);
+            assertThat(waits).hasSize(7);
+            assertThat(waits.get(best)).isGreaterThan(LOOKS / 10 * 7);
+        }
+    }
+
+    /** How many looks were made after each wait. */
+    private Map<Integer, Integer> waits(FirstLook look, long address, int best) {
+        Map<Integer, Integer> waits = new TreeMap<>();
+        for (int i = 0; i < LOOKS; i++) {
+            look.finds(0, address);
+            int wait = look.multiplications();
+            waits.merge(wait, 1, Integer::sum);
+            now += 50 + Math.abs(wait - best);
+            now += random.nextInt(10_000) == 0 ? 5_000 : 0;
+        }
+        return waits;
     }
 }

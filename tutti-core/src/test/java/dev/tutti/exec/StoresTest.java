@@ -96,7 +96,7 @@ class StoresTest {
                 switch (random.nextInt(4)) {
                     case 0 -> stores.toOutput(start, address, bytes);
                     case 1 -> stores.toSlot(start, address, bytes);
-                    case 2 -> stores.toFoldedSlot(start, address, bytes);
+                    case 2 -> stores.toBusyPeersSlot(start, address, bytes);
                     default -> {
                         CopyTrial.Way[] ways = CopyTrial.Way.values();
                         stores.copy(start, address, bytes, ways[random.nextInt(ways.length)]);

@@ -8,6 +8,7 @@ import dev.tutti.spi.RegionLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /**
  * What somebody would write by hand for two ranks of one process, with the protocols that Tutti uses and nothing else: what ranks
@@ -24,8 +25,12 @@ final class HandWritten {
     /** Up to so many bytes a loop over words is faster than a call. */
     private static final int FEW_BYTES = 32;
 
-    /** Multiplications that a first look waits for at most, as Tutti's do. */
-    private static final int LATEST = 160;
+    /** Multiplications that a first look may wait for, as Tutti's do, and how these are tried. */
+    private static final int[] WAITS = {0, 15, 25, 40, 60, 80, 160};
+
+    private static final int WINDOW = 64;
+    private static final int TURNS = 3;
+    private static final int MOST_BETWEEN = 1 << 17;
 
     private static final int SLOT_GAP = 1 << 10;
     private static final int KERNEL = Kernels.id(DataType.FLOAT32, Fold.SUM);
@@ -39,9 +44,15 @@ final class HandWritten {
     private final boolean first;
     private final long[] sources = new long[2];
     /** How many multiplications a first look waits for. */
-    private int multiplications;
+    private int multiplications = WAITS[2];
     /** What they multiply; only the compiler does not know. */
     private long zero;
+
+    private final long[] nanos = new long[WAITS.length];
+    private int left = WINDOW;
+    private int windows = -1;
+    private int between = 1 << 11;
+    private long began;
 
     private int launch;
     private int history;
@@ -84,7 +95,7 @@ final class HandWritten {
         long signed = signed(bytes);
         copy(address, own + place(number) + head, bytes);
         show(number, signed, head + bytes);
-        if (!isThere(number, peer + place(number), signed)) {
+        if (!isThere(peer + place(number), signed)) {
             requirePost(number, signed);
         }
         fold(address, peer + place(number) + head, bytes);
@@ -112,23 +123,44 @@ final class HandWritten {
         }
     }
 
-    /** The first look, made when what the peer writes is likely to be there, learned as Tutti learns it: one that came too soon makes the next ones later. */
-    private boolean isThere(int number, long address, long awaited) {
+    /** The first look, made when what the peer writes is likely to be there, learned as Tutti learns it: by trying, and timing, a few waits. */
+    private boolean isThere(long address, long awaited) {
+        if (--left == 0) {
+            nextWindow();
+        }
         long later = zero;
         for (int i = 0; i < multiplications; i++) {
             later *= later;
         }
         long theirs = Memory.getLongAcquire(address + later);
         if (theirs != awaited) {
-            multiplications = Math.min(multiplications + 4, LATEST);
             Thread.onSpinWait();
             return false;
         }
         zero = theirs - awaited;
-        if ((number & 15) == 0 && multiplications > 0) {
-            multiplications -= 1 + multiplications / 16;
-        }
         return true;
+    }
+
+    private void nextWindow() {
+        long now = System.nanoTime();
+        if (windows >= 0) {
+            nanos[windows % WAITS.length] += now - began;
+        }
+        began = now;
+        left = WINDOW;
+        if (++windows < TURNS * WAITS.length) {
+            multiplications = WAITS[windows % WAITS.length];
+            return;
+        }
+        int best = 0;
+        for (int i = 1; i < WAITS.length; i++) {
+            best = nanos[i] < nanos[best] ? i : best;
+        }
+        multiplications = WAITS[best];
+        Arrays.fill(nanos, 0);
+        windows = -1;
+        left = between;
+        between = Math.min(2 * between, MOST_BETWEEN);
     }
 
     private void requirePost(int number, long signed) {
@@ -169,8 +201,9 @@ final class HandWritten {
         int number = ++launch;
         long signed = signed(0);
         show(number, signed, 1);
-        Thread.onSpinWait();
-        requirePost(number, signed);
+        if (!isThere(peer + place(number), signed)) {
+            requirePost(number, signed);
+        }
     }
 
     private void meet(int number, int digest) {
@@ -178,7 +211,7 @@ final class HandWritten {
         long signed = signed(digest);
         Memory.putLong(peerCounter + place, signed);
         Memory.putLongRelease(peerCounter, number);
-        if (!isThere(number, ownCounter, number)) {
+        if (!isThere(ownCounter, number)) {
             while ((int) Memory.getLongAcquire(ownCounter) - number < 0) {
                 Thread.onSpinWait();
             }

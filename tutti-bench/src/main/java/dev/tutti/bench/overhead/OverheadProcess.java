@@ -38,21 +38,28 @@ final class OverheadProcess {
         int rounds = Integer.parseInt(arguments[0]);
         Kernels.warm(2, Kernels.id(DataType.FLOAT32, Fold.SUM));
         Kernels.awaitWarm(Duration.ofSeconds(5));
-        MemorySegment[] memory = {HandWritten.memory(Arena.global()), HandWritten.memory(Arena.global())};
+        MemorySegment[][] memory = new MemorySegment[SIZES.length + 1][2];
+        for (MemorySegment[] row : memory) {
+            Arrays.setAll(row, rank -> HandWritten.memory(Arena.global()));
+        }
         World.local(2).run(comm -> run(comm, memory, rounds));
     }
 
-    private static void run(Communicator comm, MemorySegment[] memory, int rounds) {
-        HandWritten hand = new HandWritten(memory[comm.rank()], memory[1 - comm.rank()], comm.rank() == 0);
+    private static void run(Communicator comm, MemorySegment[][] memory, int rounds) {
         int rows = SIZES.length + 1;
+        // Each has its own, as each call through the API learns for itself when to look for the peer.
+        HandWritten[] hands = new HandWritten[rows];
+        Arrays.setAll(
+                hands,
+                row -> new HandWritten(memory[row][comm.rank()], memory[row][1 - comm.rank()], comm.rank() == 0));
         Batch[] byHand = new Batch[rows];
         Batch[] api = new Batch[rows];
         for (int i = 0; i < SIZES.length; i++) {
             Buffer buffer = comm.allocate(DataType.FLOAT32, SIZES[i] / 4);
-            byHand[i] = byHand(hand, buffer.segment().address(), SIZES[i]);
+            byHand[i] = byHand(hands[i], buffer.segment().address(), SIZES[i]);
             api[i] = times -> api(comm, buffer, times);
         }
-        byHand[SIZES.length] = times -> handBarrier(hand, times);
+        byHand[SIZES.length] = times -> handBarrier(hands[SIZES.length], times);
         api[SIZES.length] = times -> apiBarrier(comm, times);
         double[][][] nanos = new double[rows][3][rounds];
         int[] counted = new int[rows];
