@@ -25,8 +25,8 @@ final class HandWritten {
     /** Up to so many bytes a loop over words is faster than a call. */
     private static final int FEW_BYTES = 32;
 
-    /** Multiplications that a first look may wait for, as Tutti's do, and how these are tried. */
-    private static final int[] WAITS = {0, 15, 25, 40, 60, 80, 160};
+    /** How many multiplications a first look waits for at most, as Tutti's do, and how these limits are tried. */
+    private static final int[] LIMITS = {15, 30, 60, 160};
 
     private static final int WINDOW = 64;
     private static final int TURNS = 3;
@@ -44,11 +44,13 @@ final class HandWritten {
     private final boolean first;
     private final long[] sources = new long[2];
     /** How many multiplications a first look waits for. */
-    private int multiplications = WAITS[2];
+    private int multiplications;
     /** What they multiply; only the compiler does not know. */
     private long zero;
 
-    private final long[] nanos = new long[WAITS.length];
+    private final int[] learned = new int[LIMITS.length];
+    private int chosen = 1;
+    private final long[] nanos = new long[LIMITS.length];
     private int left = WINDOW;
     private int windows = -1;
     private int between = 1 << 11;
@@ -123,7 +125,7 @@ final class HandWritten {
         }
     }
 
-    /** The first look, made when what the peer writes is likely to be there, learned as Tutti learns it: by trying, and timing, a few waits. */
+    /** The first look, made when what the peer writes is likely to be there, learned as Tutti learns it: one that came too soon makes the next ones later. */
     private boolean isThere(long address, long awaited) {
         if (--left == 0) {
             nextWindow();
@@ -134,33 +136,38 @@ final class HandWritten {
         }
         long theirs = Memory.getLongAcquire(address + later);
         if (theirs != awaited) {
+            multiplications = Math.min(multiplications + 4, LIMITS[chosen]);
             Thread.onSpinWait();
             return false;
         }
         zero = theirs - awaited;
+        if ((left & 15) == 0 && multiplications > 0) {
+            multiplications -= 1 + multiplications / 16;
+        }
         return true;
     }
 
     private void nextWindow() {
         long now = System.nanoTime();
         if (windows >= 0) {
-            nanos[windows % WAITS.length] += now - began;
+            nanos[chosen] += now - began;
         }
         began = now;
-        left = WINDOW;
-        if (++windows < TURNS * WAITS.length) {
-            multiplications = WAITS[windows % WAITS.length];
-            return;
+        windows++;
+        learned[chosen] = multiplications;
+        if (windows < TURNS * LIMITS.length) {
+            chosen = windows % LIMITS.length;
+            left = WINDOW;
+        } else {
+            for (int i = 0; i < LIMITS.length; i++) {
+                chosen = nanos[i] < nanos[chosen] ? i : chosen;
+            }
+            Arrays.fill(nanos, 0);
+            windows = -1;
+            left = between;
+            between = Math.min(2 * between, MOST_BETWEEN);
         }
-        int best = 0;
-        for (int i = 1; i < WAITS.length; i++) {
-            best = nanos[i] < nanos[best] ? i : best;
-        }
-        multiplications = WAITS[best];
-        Arrays.fill(nanos, 0);
-        windows = -1;
-        left = between;
-        between = Math.min(2 * between, MOST_BETWEEN);
+        multiplications = learned[chosen];
     }
 
     private void requirePost(int number, long signed) {
