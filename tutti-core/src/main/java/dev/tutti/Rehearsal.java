@@ -110,6 +110,8 @@ final class Rehearsal {
             for (int turn = 0; !crowded && turn < WORLDS && System.nanoTime() - start < SOON_NANOS; turn++) {
                 int late = turn % 2;
                 perform(SMALL, new LocalTransport(2), comm -> waitForEachOther(comm, late));
+                // Little by little: C1 asks for the more calls the longer its queue is.
+                Kernels.runTwins();
             }
             for (int turn = 0; !crowded && turn < MADE && System.nanoTime() - start < MADE_NANOS; turn++) {
                 make();

@@ -223,7 +223,16 @@ public final class Kernels {
      * Loads and links what the first call needs. Takes some milliseconds, once; without it, the first call takes them.
      */
     public static void prepare() {
-        Warmup.prepare();
+        if (vectorised()) {
+            Vectors.exists(0, 1);
+            Warmup.prepare();
+        }
+        Scalars.link();
+    }
+
+    /** Runs scalar twins for a few milliseconds; some such runs, and they are compiled. */
+    public static void runTwins() {
+        Scalars.run();
     }
 
     /** Whether calls count as use, after enough of which a kernel is trained; those of a rehearsal should not. */

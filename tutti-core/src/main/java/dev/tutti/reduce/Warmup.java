@@ -60,7 +60,6 @@ final class Warmup {
     private static final ArrayDeque<Integer> QUEUE = new ArrayDeque<>();
     private static boolean running;
     private static boolean idle = true;
-    private static boolean prepared;
     private static boolean reported;
     private static boolean succeeded;
     private static boolean hopeless;
@@ -89,36 +88,21 @@ final class Warmup {
         }
     }
 
-    /**
-     * Runs every scalar twin once, which loads and links it. They are not trained: that takes a core for a third of a second, which
-     * whoever starts many processes at once cannot spare, and a small first call is quick in the interpreter, too.
-     */
+    /** Starts the trainer, which a first call would else wait for. */
     static void prepare() {
         synchronized (LOCK) {
-            if (prepared) {
-                return;
-            }
-            prepared = true;
-            if (Kernels.vectorised()) {
-                Vectors.exists(0, 1);
-            }
-            try (Arena arena = Arena.ofConfined()) {
-                long address = arena.allocate(Long.BYTES).address();
-                long[] code = {address, address};
-                for (int type = 0; type < Codes.TYPES; type++) {
-                    for (int fold = 0; fold < Codes.FOLDS; fold++) {
-                        int kernel = Codes.kernel(type, fold);
-                        Scalars.reduce(kernel, null, 0, null, 0, code, 0, 2, 0, address, 1, 2, 0);
-                    }
-                }
-            }
+            start();
         }
     }
 
     private static void add(int job) {
         QUEUE.add(job);
         idle = false;
-        // A running trainer looks by itself: woken from here, it would take this core from its caller.
+        start();
+    }
+
+    /** A running trainer looks by itself: woken from here, it would take this core from its caller. */
+    private static void start() {
         if (!running) {
             running = true;
             Thread thread = new Thread(null, new Trainer(), "tutti-warmup", 0, false);
