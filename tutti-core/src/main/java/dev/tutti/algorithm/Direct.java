@@ -45,6 +45,33 @@ final class Direct {
     }
 
     /**
+     * All-reduce: rank r gets chunk r of everybody's input, folds it, and writes the result into everybody's output. Nobody reads a peer's
+     * input, so it stays with its owner, who writes it anew before the next call.
+     *
+     * <pre>
+     *            in: 0  1  2                                        out: 0  1  2
+     *   rank 0       a0 →1 →2    slots of rank 0: b0 c0, folds 0  ──►      s0 s1 s2
+     *   rank 1       →0 b1 →2    slots of rank 1: a1 c1, folds 1  ──►      s0 s1 s2
+     *   rank 2       →0 →1 c2    slots of rank 2: a2 b2, folds 2  ──►      s0 s1 s2
+     * </pre>
+     *
+     * Cost: 3 steps, S·(n-1)/n copied, S folded, S written by each.
+     */
+    static void allReduceWriting(RankBuilder me) {
+        int n = me.size();
+        int r = me.rank();
+        Lane lane = me.chunksPerBlock(n).scratchSlots(n).lane();
+        for (int peer : me.peers()) {
+            lane.copy(me.input(peer), me.scratchOf(peer, r, me.input(peer)));
+        }
+        meet(me);
+        Chunk own = me.input(r);
+        Chunk result = me.output(r);
+        lane.finishReduce(inOrder(me, n, own, peer -> me.scratch(peer, own)), and(result, outputs(me, r, result)));
+        meet(me);
+    }
+
+    /**
      * Reduce-scatter: rank r folds block r from everybody's input.
      *
      * <pre>

@@ -29,6 +29,7 @@ final class Reductions {
         family.anyOrder("double-tree", AllReduce.DOUBLE_TREE);
         family.anyOrder("hierarchical", AllReduce.HIERARCHICAL);
         family.direct("direct", AllReduce.DIRECT);
+        family.writing("direct-write", false, AllReduce.DIRECT_WRITING);
     }
 
     /** See {@link Algorithms#hierarchical}. */
@@ -94,7 +95,8 @@ final class Reductions {
         HALVING_DOUBLING,
         DOUBLE_TREE,
         HIERARCHICAL,
-        DIRECT;
+        DIRECT,
+        DIRECT_WRITING;
 
         @Override
         public void accept(RankBuilder me) {
@@ -111,6 +113,7 @@ final class Reductions {
                 case DOUBLE_TREE -> DoubleTree.allReduce(me);
                 case HIERARCHICAL -> Hierarchical.allReduce(me);
                 case DIRECT -> Direct.allReduce(me);
+                case DIRECT_WRITING -> Direct.allReduceWriting(me);
             }
         }
 
@@ -163,6 +166,10 @@ final class Reductions {
                 case DIRECT -> {
                     double work = c.work(5, 6.0 * (n - 1), (n - 1.0) / n * b, (n + 1.0) / n * b);
                     yield c.steps(n, 2, 1) + c.shared(n, work);
+                }
+                case DIRECT_WRITING -> {
+                    double work = c.work(n + 5, 8.0 * (n - 1), 2.0 * (n - 1) / n * b, (n + 1.0) / n * b);
+                    yield c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work);
                 }
             };
         }

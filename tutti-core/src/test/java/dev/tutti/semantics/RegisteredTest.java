@@ -26,6 +26,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory from {@code comm.allocate}, which peers read and write where it lies. */
@@ -38,7 +39,11 @@ class RegisteredTest {
     private static final int POISON = 0xDEADBEEF;
 
     private static Config direct(String timeout) {
-        return config(Config.Key.ALGO, "direct").with(Config.Key.TIMEOUT, timeout);
+        return forced("direct", timeout);
+    }
+
+    private static Config forced(String algorithm, String timeout) {
+        return config(Config.Key.ALGO, algorithm).with(Config.Key.TIMEOUT, timeout);
     }
 
     private static void fill(Buffer buffer, int value) {
@@ -92,9 +97,10 @@ class RegisteredTest {
                 "either all ranks pass memory from comm.allocate or none does");
     }
 
-    @Test
-    void shouldAgreeWhenARankWorksInPlaceAndOthersDoNot() {
-        World.local(4).config(direct("10s")).run(comm -> {
+    @ParameterizedTest
+    @ValueSource(strings = {"direct", "direct-write"})
+    void shouldAgreeWhenARankWorksInPlaceAndOthersDoNot(String algorithm) {
+        World.local(4).config(forced(algorithm, "10s")).run(comm -> {
             Buffer in = comm.allocate(DataType.INT32, COUNT);
             Buffer out = comm.rank() % 2 == 0 ? in : comm.allocate(DataType.INT32, COUNT);
             for (int round = 0; round < 20; round++) {
@@ -196,10 +202,10 @@ class RegisteredTest {
 
     /** Results then go past the caches, if outputs lie alike in their lines. */
     @ParameterizedTest
-    @ValueSource(ints = {2, 3})
-    void shouldBeExactWhenMemoryIsLargerThanTheCaches(int ranks) {
+    @CsvSource({"direct, 2", "direct, 3", "direct-write, 2", "direct-write, 3"})
+    void shouldBeExactWhenMemoryIsLargerThanTheCaches(String algorithm, int ranks) {
         long count = (13L << 20) / Integer.BYTES / ranks * ranks;
-        World.local(ranks).config(direct("20s")).run(comm -> {
+        World.local(ranks).config(forced(algorithm, "20s")).run(comm -> {
             Buffer in = comm.allocate(DataType.INT32, count + 64);
             Buffer out = comm.allocate(DataType.INT32, count + 64);
             for (int shift : new int[] {0, 5, 5 + comm.rank()}) {
@@ -234,13 +240,14 @@ class RegisteredTest {
         });
     }
 
-    @Test
-    void shouldLeaveMemoryAloneWhenACallHasFailed() {
+    @ParameterizedTest
+    @ValueSource(strings = {"direct", "direct-write"})
+    void shouldLeaveMemoryAloneWhenACallHasFailed(String algorithm) {
         ReduceOp failing = ReduceOp.of(new ReduceFunction("failing", DataType.INT32, true, (_, _, _) -> {
             throw new IllegalStateException("no");
         }));
         List<Buffer> all = new CopyOnWriteArrayList<>();
-        Outcomes outcomes = Outcomes.of(4, direct("10s"), comm -> {
+        Outcomes outcomes = Outcomes.of(4, forced(algorithm, "10s"), comm -> {
             Buffer buffer = comm.allocate(DataType.INT32, COUNT);
             all.add(buffer);
             try {
@@ -263,10 +270,10 @@ class RegisteredTest {
 
     /** A peer that hangs in the middle of writing here: the call ends, and the memory stays for when it goes on. */
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void shouldKeepMemoryWhenAPeerMayStillWriteIt(boolean started) {
+    @CsvSource({"direct, false", "direct, true", "direct-write, false", "direct-write, true"})
+    void shouldKeepMemoryWhenAPeerMayStillWriteIt(String algorithm, boolean started) {
         CountDownLatch over = new CountDownLatch(2);
-        Outcomes outcomes = Outcomes.of(3, direct("500ms"), comm -> {
+        Outcomes outcomes = Outcomes.of(3, forced(algorithm, "500ms"), comm -> {
             ReduceOp hanging = ReduceOp.of(new ReduceFunction("hanging", DataType.INT32, true, (_, _, _) -> {
                 if (comm.rank() == 2) {
                     awaitQuietly(over);
@@ -291,10 +298,11 @@ class RegisteredTest {
     }
 
     /** Calls of two ranks in a row take a short cut: when one of them fails, nobody touches the other's memory afterwards. */
-    @Test
-    void shouldLeaveMemoryAloneWhenACallInARowHasFailed() {
+    @ParameterizedTest
+    @ValueSource(strings = {"direct", "direct-write"})
+    void shouldLeaveMemoryAloneWhenACallInARowHasFailed(String algorithm) {
         List<Buffer> all = new CopyOnWriteArrayList<>();
-        Outcomes outcomes = Outcomes.of(2, direct("10s"), comm -> {
+        Outcomes outcomes = Outcomes.of(2, forced(algorithm, "10s"), comm -> {
             boolean[] fails = {false};
             ReduceOp failing = ReduceOp.of(new ReduceFunction("failing", DataType.INT32, true, (_, _, _) -> {
                 if (fails[0]) {
@@ -319,10 +327,11 @@ class RegisteredTest {
         });
     }
 
-    @Test
-    void shouldKeepMemoryWhenAPeerMayStillWriteItInARow() {
+    @ParameterizedTest
+    @ValueSource(strings = {"direct", "direct-write"})
+    void shouldKeepMemoryWhenAPeerMayStillWriteItInARow(String algorithm) {
         CountDownLatch over = new CountDownLatch(1);
-        Outcomes outcomes = Outcomes.of(2, direct("500ms"), comm -> {
+        Outcomes outcomes = Outcomes.of(2, forced(algorithm, "500ms"), comm -> {
             boolean[] hangs = {false};
             ReduceOp hanging = ReduceOp.of(new ReduceFunction("hanging", DataType.INT32, true, (_, _, _) -> {
                 if (hangs[0]) {

@@ -34,6 +34,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -396,11 +397,17 @@ class RepeatedCallsTest {
 
     /** Each rank takes other memory for a row of the same calls, when it likes. */
     @ParameterizedTest
-    @EnumSource(names = {"ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL"})
-    void shouldFindThePeersMemoryWhenItIsAnother(Collective collective) {
+    @CsvSource({
+        "ALL_REDUCE, direct",
+        "ALL_REDUCE, direct-write",
+        "ALL_GATHER, direct",
+        "REDUCE_SCATTER, direct",
+        "ALL_TO_ALL, direct"
+    })
+    void shouldFindThePeersMemoryWhenItIsAnother(Collective collective, String algorithm) {
         long seed = 20261116;
         System.out.println("RepeatedCallsTest: seed " + seed);
-        Outcomes.of(2, config(Config.Key.ALGO, "direct"), comm -> {
+        Outcomes.of(2, config(Config.Key.ALGO, algorithm), comm -> {
                     SplittableRandom random = new SplittableRandom(seed + comm.rank());
                     List<Repeated> all = new ArrayList<>();
                     for (int i = 0; i < 3; i++) {

@@ -54,6 +54,7 @@ class TunerTest {
         assertThat(registered(2, Collective.BROADCAST, 8 << 20).name()).isEqualTo("direct-write");
         assertThat(registered(2, Collective.BROADCAST, 32 << 20).name()).isEqualTo("direct");
         assertThat(registered(2, Collective.REDUCE_SCATTER, 4 << 20).direct()).isFalse();
+        assertThat(registered(2, Collective.ALL_REDUCE, 1 << 20).name()).isEqualTo("direct-write");
         assertThat(registered(2, Collective.ALL_REDUCE, 8 << 20).name()).isEqualTo("direct");
         assertThat(registered(4, Collective.BROADCAST, 8 << 20).name()).isEqualTo("direct");
         assertThat(registered(4, Collective.REDUCE_SCATTER, 2 << 20).name()).isEqualTo("direct");
