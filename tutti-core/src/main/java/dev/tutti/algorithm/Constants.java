@@ -136,6 +136,14 @@ public record Constants(
         return ranks == 2 ? 3 * signalNanos : 0;
     }
 
+    /**
+     * What a rank folds where everybody folds everything: an operand from each, and the result. It has just read its own input to send it, so
+     * that counts for less; for two ranks, who fold little else, that decides up to 64 KB.
+     */
+    double foldedByAll(double ranks, double bytes) {
+        return (ranks == 2 ? 2.6 : ranks + 1) * bytes;
+    }
+
     /** Launches that a block of these bytes takes when it is cut into so many chunks; short ones count as one. */
     double rounds(double bytesPerBlock, double chunksPerBlock) {
         return Math.max(1, bytesPerBlock / (chunksPerBlock * chunkBytes));

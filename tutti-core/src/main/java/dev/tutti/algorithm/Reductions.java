@@ -121,7 +121,7 @@ final class Reductions {
         public double nanos(int n, double b, Constants c) {
             return switch (this) {
                 case ONE_SHOT -> {
-                    double work = c.work(4, 4.0 * (n - 1), (n - 1.0) * b, (n + 1.0) * b);
+                    double work = c.work(4, 4.0 * (n - 1), (n - 1.0) * b, c.foldedByAll(n, b));
                     yield c.steps(n, 1, c.rounds(b, 1)) + c.shared(n, work);
                 }
                 case ONE_SHOT_PACKETS -> {
@@ -129,7 +129,7 @@ final class Reductions {
                     yield c.packetSteps(n, 1) + c.shared(n, work);
                 }
                 case ONE_SHOT_READ -> {
-                    double work = c.work(4, c.metLines(n, b), b, (n + 1.0) * b);
+                    double work = c.work(4, c.metLines(n, b), b, c.foldedByAll(n, b));
                     yield c.met(n, b, c.rounds(b, 1)) + c.shared(n, work);
                 }
                 case TWO_SHOT -> {
