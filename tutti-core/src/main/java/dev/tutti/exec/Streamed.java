@@ -15,8 +15,11 @@ import dev.tutti.plan.Reach;
 record Streamed(boolean outputs, boolean peers, boolean results) {
     static final Streamed NOTHING = new Streamed(false, false, false);
 
-    /** Inputs and outputs of all ranks that together take more than this leave the caches, where slots take some of those, or half of the outputs stay. */
-    private static final long CACHED_BYTES = 28 << 20;
+    /** Inputs and outputs of all ranks that together take more than this leave the caches, where slots take some of those. */
+    private static final long SLOTS_BYTES = 40 << 20;
+
+    /** The same on registered memory where half of the outputs stay. */
+    private static final long FOLDED_BYTES = 28 << 20;
 
     /** The same where all outputs go past the caches. */
     private static final long COPIED_BYTES = 48 << 20;
@@ -30,13 +33,12 @@ record Streamed(boolean outputs, boolean peers, boolean results) {
     static Streamed of(Plan plan, Collective collective, boolean folds, boolean inPlace, long blockBytes, int ranks) {
         boolean throughSlots = plan.reach() == Reach.OWN;
         long blocks = touchedBlocks(collective, inPlace, ranks);
-        boolean fillsCaches = blockBytes > CACHED_BYTES / blocks;
-        boolean leavesNothing = blockBytes > COPIED_BYTES / blocks;
         if (throughSlots) {
             // What is folded from slots has just been fetched into the nearest cache.
-            return new Streamed(fillsCaches && !folds, false, false);
+            return new Streamed(!folds && blockBytes > SLOTS_BYTES / blocks, false, false);
         }
-        boolean outputs = folds ? fillsCaches : leavesNothing;
+        boolean leavesNothing = blockBytes > COPIED_BYTES / blocks;
+        boolean outputs = folds ? blockBytes > FOLDED_BYTES / blocks : leavesNothing;
         return new Streamed(outputs, outputs, folds && leavesNothing && !inPlace);
     }
 
