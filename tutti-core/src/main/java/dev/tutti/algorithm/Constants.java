@@ -54,6 +54,9 @@ public record Constants(
     /** What a peer's cache still holds by the time that the owner writes again. */
     private static final long KEPT_BYTES = 1 << 20;
 
+    /** What its nearest cache still holds of what it has just written for another. */
+    private static final long KEPT_RESULT_BYTES = 32 << 10;
+
     /** Checks that the numbers make sense. */
     public Constants {
         if (cores < 1 || chunkBytes < 1) {
@@ -138,10 +141,16 @@ public record Constants(
 
     /**
      * What a rank folds where everybody folds everything: an operand from each, and the result. It has just read its own input to send it, so
-     * that counts for less; for two ranks, who fold little else, that decides up to 64 KB.
+     * that counts for less. Two ranks so prefer one step at every length: they send each other as many bytes in two, and where their cores
+     * share no cache one takes two thirds of the time.
      */
     double foldedByAll(double ranks, double bytes) {
-        return (ranks == 2 ? 2.6 : ranks + 1) * bytes;
+        return (ranks == 2 ? 2.5 : ranks + 1) * bytes;
+    }
+
+    /** What it costs besides that peers write parts of an output: their caches keep so much of them, until its owner reads it. */
+    double writtenByPeers(double bytes) {
+        return Math.min(bytes, KEPT_RESULT_BYTES) * TAKEN_BACK_NANOS_PER_BYTE;
     }
 
     /** Launches that a block of these bytes takes when it is cut into so many chunks; short ones count as one. */

@@ -169,7 +169,7 @@ final class Reductions {
                 }
                 case DIRECT_WRITING -> {
                     double work = c.work(n + 5, 8.0 * (n - 1), 2.0 * (n - 1) / n * b, (n + 1.0) / n * b);
-                    yield c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work);
+                    yield c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work) + c.writtenByPeers((n - 1.0) / n * b);
                 }
             };
         }

@@ -54,7 +54,9 @@ class TunerTest {
         assertThat(registered(2, Collective.BROADCAST, 8 << 20).name()).isEqualTo("direct-write");
         assertThat(registered(2, Collective.BROADCAST, 32 << 20).name()).isEqualTo("direct");
         assertThat(registered(2, Collective.REDUCE_SCATTER, 4 << 20).direct()).isFalse();
-        assertThat(registered(2, Collective.ALL_REDUCE, 1 << 20).name()).isEqualTo("direct-write");
+        assertThat(registered(2, Collective.ALL_REDUCE, 32 << 10).name()).isEqualTo("one-shot");
+        assertThat(registered(2, Collective.ALL_REDUCE, 128 << 10).name()).isEqualTo("direct-write");
+        assertThat(registered(2, Collective.ALL_REDUCE, 2 << 20).name()).isEqualTo("direct-write");
         assertThat(registered(2, Collective.ALL_REDUCE, 8 << 20).name()).isEqualTo("direct");
         assertThat(registered(4, Collective.BROADCAST, 8 << 20).name()).isEqualTo("direct");
         assertThat(registered(4, Collective.REDUCE_SCATTER, 2 << 20).name()).isEqualTo("direct");
@@ -65,6 +67,9 @@ class TunerTest {
     void shouldNotTakeDetoursBetweenTwoRanks() {
         for (long bytes = 2 << 10; bytes <= 64 << 20; bytes *= 4) {
             assertThat(choose(Collective.ALL_TO_ALL, null, bytes, 2, false).name())
+                    .isEqualTo("one-shot");
+            assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, bytes, 2, false)
+                            .name())
                     .isEqualTo("one-shot");
         }
     }
