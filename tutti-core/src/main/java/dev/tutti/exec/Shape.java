@@ -107,8 +107,9 @@ final class Shape {
                     case SCAN, EXSCAN -> endpoint.rank > 0 && endpoint.rank < endpoint.size - 1;
                     default -> false;
                 };
-        this.apart = Streamed.of(plan, collective, op != null, false, longestBytes, endpoint.size);
-        this.inPlace = Streamed.of(plan, collective, op != null, true, longestBytes, endpoint.size);
+        boolean throughSlots = plan.reach() == Reach.OWN || part.scratchChunks() > 0;
+        this.apart = Streamed.of(throughSlots, collective, op != null, false, longestBytes, endpoint.size);
+        this.inPlace = Streamed.of(throughSlots, collective, op != null, true, longestBytes, endpoint.size);
         this.dependsOnCall =
                 call.isPairwise() || !inPlace.equals(apart) || (op != null && op.kind() == ReduceOp.Kind.PRE_MUL_SUM);
         this.elementShift = Integer.numberOfTrailingZeros(type.bytes());

@@ -1,8 +1,6 @@
 package dev.tutti.exec;
 
 import dev.tutti.Collective;
-import dev.tutti.plan.Plan;
-import dev.tutti.plan.Reach;
 
 /**
  * What of a call goes past the caches: what would be fetched into them only to be overwritten, and would have left them before it is used.
@@ -27,11 +25,12 @@ record Streamed(boolean outputs, boolean peers, boolean results) {
     /**
      * For calls of a plan.
      *
+     * @param throughSlots whether ranks write to each other's scratch, and not to outputs alone
      * @param folds whether they reduce
      * @param blockBytes what the longest block has
      */
-    static Streamed of(Plan plan, Collective collective, boolean folds, boolean inPlace, long blockBytes, int ranks) {
-        boolean throughSlots = plan.reach() == Reach.OWN;
+    static Streamed of(
+            boolean throughSlots, Collective collective, boolean folds, boolean inPlace, long blockBytes, int ranks) {
         long blocks = touchedBlocks(collective, inPlace, ranks);
         if (throughSlots) {
             // What is folded from slots has just been fetched into the nearest cache.
