@@ -165,9 +165,7 @@ final class Reductions {
                 case HIERARCHICAL -> hierarchicalNanos(0, n, b, c);
                 case DIRECT -> {
                     double work = c.work(5, 6.0 * (n - 1), (n - 1.0) / n * b, (n + 1.0) / n * b);
-                    yield c.steps(n, 2, 1)
-                            + c.shared(n, work)
-                            + c.readFromAfar(n, Math.min(b / n, Constants.CACHED_BYTES));
+                    yield c.steps(n, 2, 1) + c.shared(n, work);
                 }
                 case DIRECT_WRITING -> {
                     double work = c.work(n + 5, 8.0 * (n - 1), 2.0 * (n - 1) / n * b, (n + 1.0) / n * b);

@@ -6,10 +6,9 @@ import org.jspecify.annotations.Nullable;
  * Two ranks reach into each other's memory: they meet, copy or fold, and meet again.
  *
  * <pre>
- *   input --&gt; slot                          (what the peer folds, where it does not read it)
  *   say where the own memory lies, signal
  *   wait                                       and learn where the peer's lies
- *   inputs, slot --&gt; outputs, of both
+ *   inputs --&gt; outputs, of both
  *   signal
  *   input --&gt; output                        (the own block, where a plan has left it for then)
  *   wait
@@ -24,18 +23,11 @@ final class DirectExchange extends Exchange {
     private final long there;
 
     private final long here;
-    /** Where the first signal is: data records that lie before it need nothing of the peer but its slot. */
-    private final int meeting;
-
-    private final int first;
     /** Where the second signal and the second wait are: data records lie between those, and before them. */
     private final int telling;
 
     private final int waiting;
-    /** Which of the records' operands are slots, and where these lie in launches of each parity, before the berth is added. */
-    private final int[] slots;
-
-    private final long[][] slotAddresses;
+    private final int first;
     private long input;
     private long output;
     /** What the peer has told in the last launch of where its memory lies. */
@@ -43,46 +35,33 @@ final class DirectExchange extends Exchange {
 
     private long peersOutput = Long.MIN_VALUE;
 
-    private DirectExchange(
-            Shape shape, Program program, Endpoint endpoint, int meeting, int first, int telling, int waiting) {
+    private DirectExchange(Shape shape, Program program, Endpoint endpoint, int first, int telling, int waiting) {
         super(shape, program, endpoint);
         this.symbolic = program.symbolic[0];
         this.code = symbolic.clone();
         this.there = endpoint.outbound(peer, 0);
         this.here = endpoint.inbound(peer, 0);
-        this.meeting = meeting;
         this.first = first;
         this.telling = telling;
         this.waiting = waiting;
-        this.slots = program.scratchOperands(0);
-        this.slotAddresses = new long[][] {slotAddresses(0), slotAddresses(1)};
-    }
-
-    private long[] slotAddresses(int parity) {
-        long[] addresses = new long[slots.length];
-        for (int i = 0; i < slots.length; i++) {
-            addresses[i] = program.address(symbolic[slots[i]], endpoint, parity, 0, 0);
-        }
-        return addresses;
     }
 
     static @Nullable DirectExchange of(Shape shape, Program program, Endpoint endpoint) {
         long[] code = program.symbolic[0];
-        int meeting = skipData(code, 0);
-        int wait = next(code, meeting);
+        int wait = next(code, 0);
         int arrival = next(code, wait);
         int first = next(code, arrival);
         int telling = skipData(code, first);
         int waiting = skipData(code, next(code, telling));
-        return isOne(code, meeting, Records.SIGNAL)
+        return isOne(code, 0, Records.SIGNAL)
                         && isOne(code, wait, Records.WAIT)
                         && kind(code, arrival) == Records.ARRIVE
                         && isOne(code, telling, Records.SIGNAL)
                         && isOne(code, waiting, Records.WAIT)
                         && next(code, waiting) == code.length
-                        && code[meeting + 1] == code[telling + 1]
+                        && code[1] == code[telling + 1]
                         && code[wait + 1] == code[waiting + 1]
-                ? new DirectExchange(shape, program, endpoint, meeting, first, telling, waiting)
+                ? new DirectExchange(shape, program, endpoint, first, telling, waiting)
                 : null;
     }
 
@@ -115,7 +94,7 @@ final class DirectExchange extends Exchange {
 
     /** Puts addresses into the records: of the peer's memory, or of the rank's own. */
     private void place(boolean peers, long inputAddress, long outputAddress) {
-        for (int pc = 0; pc < code.length; pc = next(code, pc)) {
+        for (int pc = first; pc < code.length; pc = next(code, pc)) {
             if (!Records.hasOperands(code[pc])) {
                 continue;
             }
@@ -135,8 +114,6 @@ final class DirectExchange extends Exchange {
         long launch = endpoint.launch;
         endpoint.peerBuffers.goInside();
         endpoint.peerBuffers.tell(there, input, output);
-        turnToSlots(launch);
-        move(0, meeting);
         signal(launch, signed);
         await(launch, signed);
         learn();
@@ -146,14 +123,6 @@ final class DirectExchange extends Exchange {
         await();
         finish(launch);
         endpoint.peerBuffers.finished();
-    }
-
-    private void turnToSlots(long launch) {
-        long[] addresses = slotAddresses[(int) launch & 1];
-        long berth = program.berth(launch);
-        for (int i = 0; i < slots.length; i++) {
-            code[slots[i]] = addresses[i] + berth;
-        }
     }
 
     private void move(int from, int to) {

@@ -195,11 +195,6 @@ final class Program {
         }
     }
 
-    /** Which words of a lane's records are operands in scratch. */
-    int[] scratchOperands(int lane) {
-        return scratchOperands[lane];
-    }
-
     private static int[][] scratchOperands(long[][] lanes) {
         int[][] found = new int[lanes.length][];
         for (int lane = 0; lane < lanes.length; lane++) {

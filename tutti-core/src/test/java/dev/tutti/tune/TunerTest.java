@@ -56,9 +56,8 @@ class TunerTest {
         assertThat(registered(2, Collective.REDUCE_SCATTER, 4 << 20).direct()).isFalse();
         assertThat(registered(2, Collective.ALL_REDUCE, 32 << 10).name()).isEqualTo("one-shot");
         assertThat(registered(2, Collective.ALL_REDUCE, 128 << 10).name()).isEqualTo("direct-write");
-        assertThat(registered(2, Collective.ALL_REDUCE, 8 << 20).name()).isEqualTo("direct-write");
-        assertThat(registered(2, Collective.ALL_REDUCE, 32 << 20).name()).isEqualTo("direct");
-        assertThat(registered(4, Collective.ALL_REDUCE, 8 << 20).name()).isEqualTo("direct");
+        assertThat(registered(2, Collective.ALL_REDUCE, 2 << 20).name()).isEqualTo("direct-write");
+        assertThat(registered(2, Collective.ALL_REDUCE, 8 << 20).name()).isEqualTo("direct");
         assertThat(registered(4, Collective.BROADCAST, 8 << 20).name()).isEqualTo("direct");
         assertThat(registered(4, Collective.REDUCE_SCATTER, 2 << 20).name()).isEqualTo("direct");
     }
