@@ -141,11 +141,10 @@ public record Constants(
 
     /**
      * What a rank folds where everybody folds everything: an operand from each, and the result. It has just read its own input to send it, so
-     * that counts for less. Two ranks so prefer one step at every length: they send each other as many bytes in two, and where their cores
-     * share no cache one takes two thirds of the time.
+     * that counts for less; for two ranks, who fold little else, that decides up to 64 KB.
      */
     double foldedByAll(double ranks, double bytes) {
-        return (ranks == 2 ? 2.5 : ranks + 1) * bytes;
+        return (ranks == 2 ? 2.6 : ranks + 1) * bytes;
     }
 
     /** What it costs besides that peers write parts of an output: their caches keep so much of them, until its owner reads it. */

@@ -68,10 +68,20 @@ class TunerTest {
         for (long bytes = 2 << 10; bytes <= 64 << 20; bytes *= 4) {
             assertThat(choose(Collective.ALL_TO_ALL, null, bytes, 2, false).name())
                     .isEqualTo("one-shot");
+        }
+    }
+
+    /** Two ranks send each other as many bytes in one step as in two, and gain in two no more than half of the folding. */
+    @Test
+    void shouldFoldAllOfItBetweenTwoRanksUnlessItIsLong() {
+        for (int bytes : new int[] {4 << 10, 32 << 10, 64 << 10}) {
             assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, bytes, 2, false)
                             .name())
                     .isEqualTo("one-shot");
         }
+        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 128 << 10, 2, false)
+                        .name())
+                .isEqualTo("two-shot");
     }
 
     private static Algorithm registered(int ranks, Collective collective, long bytes) {
