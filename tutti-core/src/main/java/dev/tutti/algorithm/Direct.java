@@ -55,7 +55,7 @@ final class Direct {
      *   rank 2       →0 →1 c2    slots of rank 2: a2 b2, folds 2  ──►      s0 s1 s2
      * </pre>
      *
-     * Cost: 3 steps, S·(n-1)/n copied, S folded, S written by each.
+     * Cost: 2 steps, S·(n-1)/n copied, S folded, S written by each.
      */
     static void allReduceWriting(RankBuilder me) {
         int n = me.size();
