@@ -54,6 +54,9 @@ public record Constants(
     /** What a peer's cache still holds by the time that the owner writes again. */
     private static final long KEPT_BYTES = 1 << 20;
 
+    /** Which part of folding an operand is saved because it has just been read. */
+    private static final double READ_BEFORE = 0.4;
+
     /** What its nearest cache still holds of what it has just written for another. */
     private static final long KEPT_RESULT_BYTES = 32 << 10;
 
@@ -140,11 +143,11 @@ public record Constants(
     }
 
     /**
-     * What a rank folds where everybody folds everything: an operand from each, and the result. It has just read its own input to send it, so
-     * that counts for less; for two ranks, who fold little else, that decides up to 64 KB.
+     * Bytes that count as folded where everybody folds everything: an operand from each rank, and the result. A rank has just read its own
+     * input to send it, so that counts for less.
      */
     double foldedByAll(double ranks, double bytes) {
-        return (ranks == 2 ? 2.6 : ranks + 1) * bytes;
+        return (ranks + 1 - READ_BEFORE) * bytes;
     }
 
     /** What it costs besides that peers write parts of an output: their caches keep so much of them, until its owner reads it. */
