@@ -155,6 +155,11 @@ public record Constants(
         return Math.min(bytes, KEPT_RESULT_BYTES) * TAKEN_BACK_NANOS_PER_BYTE;
     }
 
+    /** What it costs besides that a result goes to slots, too, so that not all of it can go past the caches that it does not fit into. */
+    double resultKept(double bytes) {
+        return Math.max(0, bytes - CACHED_BYTES) * foldNanosPerByte;
+    }
+
     /** Launches that a block of these bytes takes when it is cut into so many chunks; short ones count as one. */
     double rounds(double bytesPerBlock, double chunksPerBlock) {
         return Math.max(1, bytesPerBlock / (chunksPerBlock * chunkBytes));

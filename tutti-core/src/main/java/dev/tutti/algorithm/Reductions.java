@@ -134,7 +134,7 @@ final class Reductions {
                 }
                 case TWO_SHOT -> {
                     double work = c.work(2 * n + 3, 8.0 * (n - 1), 3.0 * (n - 1) / n * b, (n + 1.0) / n * b);
-                    yield c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work);
+                    yield c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work + c.resultKept(b / n));
                 }
                 case TWO_SHOT_PACKETS -> {
                     double work = c.packetWork(2 * n, 4.0 * (n - 1), 2.0 * (n - 1) / n * b, (n + 1.0) / n * b);
@@ -142,7 +142,7 @@ final class Reductions {
                 }
                 case TWO_SHOT_READ -> {
                     double work = c.work(2 * n + 3, 6.0 * (n - 1) + 2, (2.0 * n - 1) / n * b, (n + 1.0) / n * b);
-                    yield c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work);
+                    yield c.steps(n, 2, c.rounds(b, n)) + c.shared(n, work + c.resultKept(b / n));
                 }
                 case RING -> {
                     double work =

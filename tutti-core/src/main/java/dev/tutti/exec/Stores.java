@@ -44,8 +44,9 @@ final class Stores {
         streamed = what;
     }
 
-    boolean streamsResults() {
-        return streamed.results();
+    /** Whether what a fold stores goes past the caches, if so many of its places are slots or peers' memory. */
+    boolean streamsResults(int slots) {
+        return streamed.results() && (slots == 0 || streamed.peers());
     }
 
     /**

@@ -8,7 +8,7 @@ import dev.tutti.Collective;
  *
  * @param outputs copies to this rank's output
  * @param peers copies to outputs of peers, where they lie
- * @param results what folds store, wherever it goes, unless it replaces one of the sources
+ * @param results what folds store, unless it replaces one of the sources, or a peer's slot is among its places
  */
 record Streamed(boolean outputs, boolean peers, boolean results) {
     static final Streamed NOTHING = new Streamed(false, false, false);
@@ -32,13 +32,14 @@ record Streamed(boolean outputs, boolean peers, boolean results) {
     static Streamed of(
             boolean throughSlots, Collective collective, boolean folds, boolean inPlace, long blockBytes, int ranks) {
         long blocks = touchedBlocks(collective, inPlace, ranks);
-        if (throughSlots) {
-            // What is folded from slots has just been fetched into the nearest cache.
-            return new Streamed(!folds && blockBytes > SLOTS_BYTES / blocks, false, false);
-        }
         boolean leavesNothing = blockBytes > COPIED_BYTES / blocks;
+        // In place a fold has just read what it overwrites.
+        boolean results = folds && leavesNothing && !inPlace;
+        if (throughSlots) {
+            return new Streamed(blockBytes > SLOTS_BYTES / blocks && !(folds && inPlace), false, results);
+        }
         boolean outputs = folds ? blockBytes > FOLDED_BYTES / blocks : leavesNothing;
-        return new Streamed(outputs, outputs, folds && leavesNothing && !inPlace);
+        return new Streamed(outputs, outputs, results);
     }
 
     /** Blocks of all inputs and outputs on all ranks. Where there is a root, the others have one block each. */

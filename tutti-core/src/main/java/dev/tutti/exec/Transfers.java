@@ -26,7 +26,8 @@ final class Transfers {
 
     /** Runs bytes {@code [from, to)} of a DATA record. */
     static void run(long[] code, int pc, long from, long to, Endpoint endpoint) {
-        Operation streamed = endpoint.stores.streamsResults() ? StreamedFolds.of(code, pc, endpoint) : null;
+        boolean streams = endpoint.stores.streamsResults(Records.slots(code[pc + 2]));
+        Operation streamed = streams ? StreamedFolds.of(code, pc, endpoint) : null;
         if (streamed == null) {
             runInPieces(code, pc, from, to, endpoint);
             return;
