@@ -147,7 +147,7 @@ final class Reductions {
                 case RING -> {
                     double work =
                             c.work(6.0 * (n - 1) + 1, 8.0 * (n - 1), (2.0 * n - 1) / n * b, 3.0 * (n - 1) / n * b);
-                    yield c.steps(n, 2.0 * (n - 1), c.rounds(b, n)) + c.shared(n, work);
+                    yield c.steps(n, 2.0 * (n - 1), c.rounds(b, n)) + c.shared(n, work + c.resultKept(b / n));
                 }
                 case TREE -> {
                     double root = c.work(3, 4.0 * log2(n), 1.0 * log2(n) * b, (log2(n) + 2.0) * b);

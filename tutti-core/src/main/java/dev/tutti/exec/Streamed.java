@@ -36,7 +36,9 @@ record Streamed(boolean outputs, boolean peers, boolean results) {
         // In place a fold has just read what it overwrites.
         boolean results = folds && leavesNothing && !inPlace;
         if (throughSlots) {
-            return new Streamed(blockBytes > SLOTS_BYTES / blocks && !(folds && inPlace), false, results);
+            // Four ranks that fold past the caches take up to twice as long.
+            boolean outputs = blockBytes > SLOTS_BYTES / blocks && !(folds && (inPlace || ranks > 2));
+            return new Streamed(outputs, false, results && ranks == 2);
         }
         boolean outputs = folds ? blockBytes > FOLDED_BYTES / blocks : leavesNothing;
         return new Streamed(outputs, outputs, results);

@@ -79,9 +79,24 @@ class TunerTest {
                             .name())
                     .isEqualTo("one-shot");
         }
-        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 128 << 10, 2, false)
+        for (int bytes : new int[] {128 << 10, 2 << 20, 8 << 20}) {
+            assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, bytes, 2, false)
+                            .name())
+                    .isEqualTo("two-shot");
+        }
+    }
+
+    /** In one step all of a result goes past the caches; in two, half of it is what the peer fetches. */
+    @Test
+    void shouldTakeOneStepAgainWhereNoCacheHoldsTheResult() {
+        for (int bytes : new int[] {16 << 20, 64 << 20}) {
+            assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, bytes, 2, false)
+                            .name())
+                    .isEqualTo("one-shot");
+        }
+        assertThat(choose(Collective.ALL_REDUCE, ReduceOp.SUM, 64 << 20, 4, false)
                         .name())
-                .isEqualTo("two-shot");
+                .isNotEqualTo("one-shot");
     }
 
     private static Algorithm registered(int ranks, Collective collective, long bytes) {
