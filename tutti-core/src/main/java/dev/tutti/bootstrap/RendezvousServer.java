@@ -103,14 +103,11 @@ final class RendezvousServer implements AutoCloseable {
     private void serve(Session session) throws IOException {
         int process = session.process();
         if (!enter(process)) {
-            session.send(new Message(
-                    0,
-                    Kind.FAILED,
-                    "",
-                    Session.bytes("process " + process + " is there twice; give each job its own port")));
+            session.refuse("process " + process + " is there twice; give each job its own port");
             return;
         }
         try {
+            session.welcome();
             while (true) {
                 Message request = session.receive();
                 switch (request.kind()) {

@@ -41,7 +41,7 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * The client's side.
+     * The client's side. Returns when the server has let this process in, so that whoever comes later finds it there.
      *
      * @return empty if the server serves another world of the same job: later it may serve this one
      */
@@ -67,13 +67,18 @@ final class Session implements AutoCloseable {
         byte[] self = ByteBuffer.allocate(8).putInt(process).putInt(processes).array();
         byte[] proof = secret.sign(bytes("client"), context, self);
         Wire.write(socket.getOutputStream(), concat(proof, self));
+        Session session = new Session(
+                socket, in, secret.derive(bytes("to server"), context), secret.derive(bytes("to client"), context), 0);
+        Message welcome = session.receive();
+        if (welcome.kind() != Wire.Kind.DONE) {
+            throw new RefusedException(welcome.text());
+        }
         socket.setSoTimeout(0);
-        return Optional.of(new Session(
-                socket, in, secret.derive(bytes("to server"), context), secret.derive(bytes("to client"), context), 0));
+        return Optional.of(session);
     }
 
     /**
-     * The server's side.
+     * The server's side. {@link #welcome} or {@link #refuse} has to follow.
      *
      * @return empty if this is no process of the job; it is not told why
      */
@@ -108,16 +113,22 @@ final class Session implements AutoCloseable {
                 process);
         int theirProcesses = ByteBuffer.wrap(self).getInt(4);
         if (process < 0 || process >= processes || theirProcesses != processes) {
-            session.send(new Message(
-                    0,
-                    Wire.Kind.FAILED,
-                    "",
-                    bytes("process " + process + " says that there are " + theirProcesses
-                            + " processes, process 0 says " + processes)));
+            session.refuse("process " + process + " says that there are " + theirProcesses
+                    + " processes, process 0 says " + processes);
             return Optional.empty();
         }
         socket.setSoTimeout(0);
         return Optional.of(session);
+    }
+
+    /** Tells a client that it is in. */
+    void welcome() throws IOException {
+        send(new Message(0, Wire.Kind.DONE, "", new byte[0]));
+    }
+
+    /** Tells a client that knows the secret why it is not let in all the same. */
+    void refuse(String why) throws IOException {
+        send(new Message(0, Wire.Kind.FAILED, "", bytes(why)));
     }
 
     private static void prepare(Socket socket) throws IOException {
@@ -189,7 +200,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** The other side is no server of this job; trying again would not help. */
+    /** The other side is no server of this job, or wants none like this process; trying again would not help. */
     static final class RefusedException extends IOException {
         private static final long serialVersionUID = 1L;
 

@@ -159,10 +159,6 @@ final class TcpRendezvous implements Rendezvous {
         try {
             while (true) {
                 Message answer = session.receive();
-                if (answer.number() == 0 && answer.kind() == Kind.FAILED) {
-                    breakAll(new PeerFailedException(answer.text(), null));
-                    return;
-                }
                 CompletableFuture<Message> request = requests.remove(answer.number());
                 if (request != null) {
                     request.complete(answer);

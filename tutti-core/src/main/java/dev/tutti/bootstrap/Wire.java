@@ -20,14 +20,14 @@ import java.nio.charset.StandardCharsets;
  *   client     "TUTT"  version 2  world 4  nonce 32            the first frame, 42 bytes
  *   server     "TUTT"  version 2  world 4  nonce 32  proof 32  or, from another world, without the proof
  *   client     proof 32  process 4  processes 4
- *   then       number 8  kind 1  key  value  proof 32
+ *   then       number 8  kind 1  key  value  proof 32     the server's first one, of number 0, lets the client in or says why not
  * </pre>
  *
  * Everything after the first two frames is signed with keys made from the secret and both nonces, one for each direction, and
  * numbered, so that nothing can be changed, left out, repeated or sent back.
  */
 final class Wire {
-    static final int VERSION = 2;
+    static final int VERSION = 3;
     static final int NONCE_BYTES = 32;
     static final int PROOF_BYTES = 32;
     /** Before somebody has proved to know the secret, frames are this short. */
