@@ -178,15 +178,16 @@ public final class Execution {
         boolean outputStaged = call.isOutputStaged(shape.takesPlaces);
         for (long round = 0; round < shape.rounds; round++) {
             endpoint.nextLaunch();
-            Program program = shape.program(call, round, inputStaged, outputStaged, pieces, endpoint);
-            long input = inputBase(call, shape, round, inputStaged);
-            long output = outputBase(call, shape, round, outputStaged, input);
+            long piece = shape.piece(round);
+            Program program = shape.program(call, piece, inputStaged, outputStaged, pieces, endpoint);
+            long input = inputBase(call, shape, piece, inputStaged);
+            long output = outputBase(call, shape, piece, outputStaged, input);
             if (!endpoint.mayWrite(program)) {
                 awaitPeers(program);
             }
             long[][] bound = program.bind(endpoint, input, output);
             if (program.reachesPeers) {
-                enter(call, program, input, output, round * shape.window);
+                enter(call, program, input, output, piece * shape.window);
             }
             if (program.template != Templates.NONE) {
                 Templates.run(program.template, bound[0], endpoint);
@@ -200,7 +201,7 @@ public final class Execution {
             }
             finish(program);
             if (outputStaged) {
-                staging.store(call, shape, program, round, output);
+                staging.store(call, shape, program, piece, output);
             }
             boolean staged = inputStaged || outputStaged;
             if (program.isRunAlone() && shape.rounds == 1 && !staged && call.isUniform()) {
@@ -313,10 +314,11 @@ public final class Execution {
         Shape shape = Objects.requireNonNull(this.shape);
         boolean inputStaged = call.isInputStaged(shape.takesPlaces);
         boolean outputStaged = call.isOutputStaged(shape.takesPlaces);
+        long piece = shape.piece(round);
         Program program = this.program;
         if (program == null) {
             endpoint.nextLaunch();
-            program = shape.program(call, round, inputStaged, outputStaged, pieces, endpoint);
+            program = shape.program(call, piece, inputStaged, outputStaged, pieces, endpoint);
             this.program = program;
             phase = WAITING;
         }
@@ -326,11 +328,11 @@ public final class Execution {
                 endpoint.stall.check();
                 return BLOCKED;
             }
-            long input = inputBase(call, shape, round, inputStaged);
-            output = outputBase(call, shape, round, outputStaged, input);
+            long input = inputBase(call, shape, piece, inputStaged);
+            output = outputBase(call, shape, piece, outputStaged, input);
             long[][] bound = program.bind(endpoint, input, output);
             if (program.reachesPeers) {
-                publishBuffers(call, program, input, output, round * shape.window);
+                publishBuffers(call, program, input, output, piece * shape.window);
             }
             phase = program.entry != null ? ENTERING : RUNNING;
             machine.start(program, program.entry != null ? program.entry : bound);
@@ -345,7 +347,7 @@ public final class Execution {
         }
         finish(program);
         if (outputStaged) {
-            staging.store(call, shape, program, round, output);
+            staging.store(call, shape, program, piece, output);
         }
         this.program = null;
         round++;
@@ -455,15 +457,15 @@ public final class Execution {
         }
     }
 
-    private long inputBase(Call call, Shape shape, long round, boolean staged) {
-        return staged ? staging.load(call, shape, round) : base(call.input(), Places.INPUT) + round * shape.window;
+    private long inputBase(Call call, Shape shape, long piece, boolean staged) {
+        return staged ? staging.load(call, shape, piece) : base(call.input(), Places.INPUT) + piece * shape.window;
     }
 
-    private long outputBase(Call call, Shape shape, long round, boolean staged, long input) {
+    private long outputBase(Call call, Shape shape, long piece, boolean staged, long input) {
         if (call.isInPlace()) {
             return input;
         }
-        return staged ? staging.output(call, shape) : base(call.output(), Places.OUTPUT) + round * shape.window;
+        return staged ? staging.output(call, shape) : base(call.output(), Places.OUTPUT) + piece * shape.window;
     }
 
     private static long base(Operand operand, long place) {

@@ -162,16 +162,24 @@ final class Shape {
         return a == b || (a != null && b != null && a.kind() == b.kind() && a.function() == b.function());
     }
 
-    /** The program for round {@code round}; the last round may be shorter than the others. */
+    /**
+     * Which piece of the message a round is: the last one first. Who fills a buffer has most likely just written its end, and who takes
+     * a result begins with its beginning; so what is still in the caches comes first, and what is wanted next is left there.
+     */
+    long piece(long round) {
+        return rounds - 1 - round;
+    }
+
+    /** The program for a piece of the message; the last one may be shorter than the others. */
     Program program(
-            Call call, long round, boolean inputStaged, boolean outputStaged, Geometry scratchPad, Endpoint endpoint) {
-        boolean last = round == rounds - 1;
+            Call call, long piece, boolean inputStaged, boolean outputStaged, Geometry scratchPad, Endpoint endpoint) {
+        boolean last = piece == rounds - 1;
         int kind = (last ? LAST : 0) | (inputStaged ? INPUT_STAGED : 0) | (outputStaged ? OUTPUT_STAGED : 0);
         Program program = uniform ? programs[kind] : null;
         if (program == null) {
             scratchPad.piece(
                     call.geometry(),
-                    round * window,
+                    piece * window,
                     window,
                     inputStaged ? stageStride() : -1,
                     outputStaged ? stageStride() : -1);

@@ -28,13 +28,13 @@ final class Staging {
         this.registered = registered;
     }
 
-    /** Copies a round's window of the input in, and says where it is. */
-    long load(Call call, Shape shape, long round) {
+    /** Copies a piece of the input in, and says where it is. */
+    long load(Call call, Shape shape, long piece) {
         Operand operand = call.input();
         Geometry blocks = call.geometry();
         long stride = shape.stageStride();
         long stage = inputStage(shape, stride * blocks.inputBlocks());
-        long start = round * shape.window;
+        long start = piece * shape.window;
         for (int block = 0; block < blocks.inputBlocks(); block++) {
             long bytes = Math.clamp(blocks.inputBytes(block) - start, 0, shape.window);
             long from = blocks.inputOffset(block) + start;
@@ -51,12 +51,12 @@ final class Staging {
         return output.address();
     }
 
-    /** Copies what a launch has written out to a round's window of the output. */
-    void store(Call call, Shape shape, Program program, long round, long stage) {
+    /** Copies what a launch has written out to a piece of the output. */
+    void store(Call call, Shape shape, Program program, long piece, long stage) {
         Operand operand = call.output();
         Geometry blocks = call.geometry();
         long stride = shape.stageStride();
-        long start = round * shape.window;
+        long start = piece * shape.window;
         for (int block = 0; block < blocks.outputBlocks(); block++) {
             if (program.writesOutput[block]) {
                 long bytes = Math.clamp(blocks.outputBytes(block) - start, 0, shape.window);
