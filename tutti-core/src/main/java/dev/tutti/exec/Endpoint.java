@@ -309,7 +309,6 @@ public final class Endpoint {
 
     /** Says that this rank's slots of the current launch may be overwritten by launch + 2. */
     void finishLaunch(Program program) {
-        posts.finish(program);
         board.publishFinished(launch);
         if (program.hearsFromAll) {
             heardFromAll = launch;

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   who gives                          who takes
  *   ---------                          ---------
- *   input --&gt; slot or post
- *   signal or show the post            wait for it
- *   input --&gt; output                   slot or post --&gt; output
+ *   input --&gt; slot
+ *   signal                             wait for it
+ *   input --&gt; output                   slot --&gt; output
  * </pre>
  */
 final class Handover extends Moving {
@@ -27,7 +27,7 @@ final class Handover extends Moving {
         if (parts.telling < 0 && !takesAlone) {
             return null;
         }
-        return program.posts && endpoint.posts.fits(program)
+        return program.posts
                 ? new PostHandover(shape, program, endpoint, parts)
                 : new Handover(shape, program, endpoint, parts);
     }
@@ -44,29 +44,17 @@ final class Handover extends Moving {
         endpoint.finishLaunch(program);
     }
 
-    private long berth(long launch) {
-        return program.posts ? endpoint.posts.berth(program) : program.berth(launch);
-    }
-
     private void give(long launch, long signed) {
         for (int turn = 0; !endpoint.mayWrite(program); ) {
             turn = stall.pause(turn);
         }
-        endpoint.stores.toBusyPeersSlot(sent, sentTo(launch) + berth(launch), sentBytes);
-        if (program.posts) {
-            endpoint.posts.post(program.symbolic[0], parts.telling);
-        } else {
-            signal(launch, signed);
-        }
+        endpoint.stores.toBusyPeersSlot(sent, sentTo(launch) + program.berth(launch), sentBytes);
+        signal(launch, signed);
         keep();
     }
 
     private void take(long launch, long signed) {
-        if (program.posts) {
-            endpoint.posts.await(program.symbolic[0], parts.waiting);
-        } else {
-            await(launch, signed);
-        }
-        receive(receivedFrom(launch) + berth(launch));
+        await(launch, signed);
+        receive(receivedFrom(launch) + program.berth(launch));
     }
 }

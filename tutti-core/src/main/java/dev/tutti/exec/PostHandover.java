@@ -3,7 +3,7 @@ package dev.tutti.exec;
 import dev.tutti.memory.Memory;
 
 /**
- * A {@link Handover} of so little that a {@link Posts post} has room for it: a broadcast of a few lines.
+ * A {@link Handover} that is {@link Posts posted}: a broadcast of a few kilobytes at most.
  *
  * <p>Lines come from the core of whoever gives one after the other, each as late as if it were the only one, unless whoever takes asks for several at once. So
  * it looks at the next few posts together, as long as they are there: a look that comes too soon takes a line away that is about to be written.
@@ -44,12 +44,16 @@ final class PostHandover extends Moving {
     }
 
     private void give(long launch, long signed) {
-        if (!posts.isKnownFree(launch)) {
+        if (!posts.isKnownFree(program)) {
             awaitRoom();
         }
-        long offset = kind.at(launch);
-        Templates.copyShort(sent, sentTo(0) + offset, sentBytes, endpoint);
-        Posts.show(post + offset, signed);
+        long place = sentTo(0) + posts.take(program);
+        if (sentBytes < Stores.SMALLEST) {
+            Templates.copyShort(sent, place, sentBytes, endpoint);
+        } else {
+            endpoint.stores.toBusyPeersSlot(sent, place, sentBytes);
+        }
+        Posts.show(post + kind.at(launch), signed);
         keep();
     }
 
@@ -60,14 +64,14 @@ final class PostHandover extends Moving {
     }
 
     private void take(long launch, long signed) {
-        long offset = kind.at(launch);
-        if (Memory.getLongAcquire(post + offset) != signed) {
+        long place = receivedFrom(0) + posts.take(program);
+        if (Memory.getLongAcquire(post + kind.at(launch)) != signed) {
             posts.await(program.symbolic[0], parts.waiting);
             unseen = launch + APART;
         } else if (launch >= unseen) {
             unseen = launch + (areNextThere(launch) ? AT_ONCE : APART);
         }
-        receive(receivedFrom(0) + offset);
+        receive(place);
     }
 
     private boolean areNextThere(long launch) {

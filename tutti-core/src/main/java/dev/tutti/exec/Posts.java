@@ -127,7 +127,7 @@ final class Posts {
         return shownBytes <= TINY_ROOM ? TINY : LONG;
     }
 
-    /** What a program's scratch on a rank is an offset from, before {@link #berth} is added. */
+    /** What a program's scratch on a rank is an offset from, before {@link #take} is added. */
     long base(Program program, int peer) {
         return fits(program) ? first[peer] + head(program.footprint) : ring(peer);
     }
@@ -155,14 +155,24 @@ final class Posts {
         return kinds[kind(program.hearsFromAll, program.footprint)];
     }
 
-    /** Whether a launch that takes nothing of the ring has a post that nobody reads any more, as far as is known. */
-    boolean isKnownFree(long launch) {
-        return launch <= freeLaunch;
+    /** Whether nobody reads any more what this launch would write, as far as is known. */
+    boolean isKnownFree(Program program) {
+        return endpoint.launch <= freeLaunch && end(program) <= freeBytes;
     }
 
-    /** Where this launch's scratch lies. */
-    long berth(Program program) {
-        return fits(program) ? kind(program).at(endpoint.launch) : start(program.footprint) & (ringBytes - 1);
+    /** Where this launch's scratch lies: in its post, or in what it takes of the ring. Once in each launch, when it may be written. */
+    long take(Program program) {
+        if (fits(program)) {
+            return kind(program).at(endpoint.launch);
+        }
+        // Launches since then have taken nothing of the ring.
+        for (long launch = Math.max(lastInRing, endpoint.launch - posts); launch < endpoint.launch; launch++) {
+            ends[(int) launch & MASK] = taken;
+        }
+        long start = start(program.footprint);
+        taken = start + program.footprint;
+        lastInRing = endpoint.launch;
+        return start & (ringBytes - 1);
     }
 
     /** Where the post that a record is about lies in this launch, after the first one of all. */
@@ -189,7 +199,7 @@ final class Posts {
     boolean mayPost(Program program) {
         return !program.writesPeers
                 || ((!program.hearsFromAll || endpoint.isBeforeLastFinished())
-                        && ((endpoint.launch <= freeLaunch && end(program) <= freeBytes) || becomesFree(end(program))));
+                        && (isKnownFree(program) || becomesFree(end(program))));
     }
 
     private boolean becomesFree(long end) {
@@ -293,18 +303,6 @@ final class Posts {
     /** Whether whoever sleeps does not know yet what this launch has posted. */
     boolean mustRing(Program program) {
         return program.posts && rung != endpoint.launch;
-    }
-
-    /** A launch is over on this rank. */
-    void finish(Program program) {
-        if (program.posts && !fits(program)) {
-            // Launches since then have taken nothing of the ring.
-            for (long launch = Math.max(lastInRing, endpoint.launch - posts); launch < endpoint.launch; launch++) {
-                ends[(int) launch & MASK] = taken;
-            }
-            taken = end(program);
-            lastInRing = endpoint.launch;
-        }
     }
 
     /** Flags come round, and everybody has finished everything. */

@@ -172,7 +172,7 @@ final class Program {
             boundBerth[parity] = 0;
         }
         if (posts) {
-            moveTo(endpoint.posts.berth(this), bound, parity);
+            moveTo(endpoint.posts.take(this), bound, parity);
         } else if (berths > 1) {
             moveTo(berth(endpoint.launch), bound, parity);
         }
