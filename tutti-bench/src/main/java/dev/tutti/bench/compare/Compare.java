@@ -52,6 +52,7 @@ public final class Compare {
             NativeLibraries libraries = new NativeLibraries(directory);
             boolean wantsOpenMpi = options.natives.stream().anyMatch(name -> name.startsWith("openmpi"));
             NativeLibraries.Found openMpi = wantsOpenMpi ? libraries.openMpi() : null;
+            Path byHand = options.byHand.isEmpty() ? null : libraries.byHand();
             NativeLibraries.Found mpich = options.natives.contains("mpich") ? libraries.mpich() : null;
             System.out.println(Instant.now() + ", " + Runtime.getRuntime().availableProcessors() + " cores, JDK "
                     + Runtime.version() + ", " + (openMpi == null ? "no Open MPI" : openMpi.version()) + ", "
@@ -61,7 +62,7 @@ public final class Compare {
                 calibration.roundTripNanos();
             }
             for (int ranks : options.ranks) {
-                Results results = race(ranks, openMpi, mpich);
+                Results results = race(ranks, openMpi, mpich, byHand);
                 new Report(results, System.out).print();
                 if (!options.out.toString().isEmpty()) {
                     Files.createDirectories(options.out);
@@ -87,7 +88,11 @@ public final class Compare {
         }
     }
 
-    private Results race(int ranks, NativeLibraries.@Nullable Found openMpi, NativeLibraries.@Nullable Found mpich)
+    private Results race(
+            int ranks,
+            NativeLibraries.@Nullable Found openMpi,
+            NativeLibraries.@Nullable Found mpich,
+            @Nullable Path byHand)
             throws IOException, InterruptedException {
         Map<String, Contestant> contestants = new LinkedHashMap<>();
         List<String> ours = new ArrayList<>();
@@ -117,7 +122,16 @@ public final class Compare {
                     narrow.add("tutti-" + memory + " " + type);
                 }
             }
-            Results results = new Results(ranks, natives, ours, narrow);
+            List<String> hands = new ArrayList<>();
+            if (byHand != null && ranks == 2) {
+                for (String way : options.byHand) {
+                    Contestant contestant = add(contestants, "by-hand-" + way, ranks);
+                    NativeLibraries.startByHand(contestant, byHand, way);
+                    entries.add(new Entry(contestant.name(), contestant, "native", WIDE));
+                    hands.add(contestant.name());
+                }
+            }
+            Results results = new Results(ranks, natives, ours, hands, narrow);
             rehearse(entries);
             takeTurns(results, entries);
             contestants.values().stream()

@@ -21,6 +21,7 @@ final class CompareOptions {
               --batches N              batches of a turn (5)
               --batch-micros N         how long a batch should take (2000)
               --natives a,b            openmpi openmpi-sm mpich (all that are found)
+              --by-hand a,b            loops in C between two ranks: string ordinary direct (none; docs/race.md)
               --threads                Tutti's ranks as threads of one process, not as processes
               --out DIR                writes race-<ranks>.json and one chart per collective there
               --quick                  few sizes, 3 rounds, rewritten inputs only""";
@@ -32,6 +33,7 @@ final class CompareOptions {
     List<String> types = List.of();
     List<String> variants = List.of("rewritten", "unchanged");
     List<String> natives = List.of("openmpi", "openmpi-sm", "mpich");
+    List<String> byHand = List.of();
     int rounds = 5;
     int batches = 5;
     int batchMicros = 2000;
@@ -66,6 +68,7 @@ final class CompareOptions {
             case "--types" -> types = among(value, List.of("float16", "bfloat16"));
             case "--variants" -> variants = among(value, List.of("rewritten", "unchanged"));
             case "--natives" -> natives = among(value, List.of("openmpi", "openmpi-sm", "mpich", "none"));
+            case "--by-hand" -> byHand = among(value, List.of("string", "ordinary", "direct"));
             case "--rounds" -> rounds = Integer.parseInt(value);
             case "--batches" -> batches = Math.min(64, Integer.parseInt(value));
             case "--batch-micros" -> batchMicros = Integer.parseInt(value);

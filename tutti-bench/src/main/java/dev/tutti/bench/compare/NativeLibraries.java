@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Finds Open MPI and MPICH, compiles the benchmark with each, and says how to start it. */
+/** Finds Open MPI and MPICH, compiles the benchmark with each, and with loops by hand, and says how to start it. */
 final class NativeLibraries {
     private static final Map<String, String> ENVIRONMENT =
             Map.of("OMPI_ALLOW_RUN_AS_ROOT", "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -26,13 +26,18 @@ final class NativeLibraries {
 
     NativeLibraries(Path directory) throws IOException {
         this.directory = directory;
-        this.source = directory.resolve("race.c");
-        try (InputStream resource = NativeLibraries.class.getResourceAsStream("race.c")) {
+        this.source = unpack("race.c");
+    }
+
+    private Path unpack(String name) throws IOException {
+        Path file = directory.resolve(name);
+        try (InputStream resource = NativeLibraries.class.getResourceAsStream(name)) {
             if (resource == null) {
-                throw new IOException("race.c is missing from the class path");
+                throw new IOException(name + " is missing from the class path");
             }
-            Files.copy(resource, source);
+            Files.copy(resource, file);
         }
+        return file;
     }
 
     @Nullable
@@ -62,6 +67,18 @@ final class NativeLibraries {
                 ? new Found(
                         "MPICH " + output("mpichversion").lines().findFirst().orElse(""), launcher, program)
                 : null;
+    }
+
+    /** The same program with copies and sums by hand in the place of a library, or null if this machine's compiler cannot make it. */
+    @Nullable
+    Path byHand() throws IOException {
+        unpack("by-hand.h");
+        Path program = directory.resolve("race-by-hand");
+        return compile(program, "gcc", "-DTUTTI_BY_HAND") ? program : null;
+    }
+
+    static void startByHand(Contestant contestant, Path program, String way) throws IOException {
+        contestant.start(List.of(program.toString(), contestant.directory().toString()), Map.of("BY_HAND", way));
     }
 
     static void startOpenMpi(Contestant contestant, Found found, int ranks, boolean sharedMemoryCollectives)

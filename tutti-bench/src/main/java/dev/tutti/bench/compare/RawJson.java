@@ -14,7 +14,7 @@ final class RawJson {
     private RawJson() {}
 
     static void write(Results results, Path file) throws IOException {
-        List<String> names = Stream.of(results.natives, results.ours, results.narrow)
+        List<String> names = Stream.of(results.natives, results.ours, results.byHand, results.narrow)
                 .flatMap(List::stream)
                 .toList();
         String rows = results.rows.entrySet().stream()
@@ -25,6 +25,7 @@ final class RawJson {
                 + "\",\n  \"ranks\": " + results.ranks
                 + ",\n  \"unit\": \"us per operation, median batch of each round\""
                 + ",\n  \"natives\": " + strings(results.natives) + ",\n  \"tutti\": " + strings(results.ours)
+                + ",\n  \"byHand\": " + strings(results.byHand)
                 + ",\n  \"rows\": [\n    " + rows + "\n  ]\n}\n";
         Files.writeString(file, text);
     }

@@ -43,7 +43,7 @@ final class Report {
         out.println();
         StringBuilder head = new StringBuilder("| bytes | line ns |");
         results.natives.forEach(name -> head.append(' ').append(name).append(" |"));
-        results.ours.forEach(name -> head.append(' ').append(name).append(" |"));
+        results.compared().forEach(name -> head.append(' ').append(name).append(" |"));
         out.println(head);
         out.println(head.toString().replaceAll("[^|]+", "---"));
         for (Row row : rows) {
@@ -52,7 +52,7 @@ final class Report {
                     "| " + row.size() + " | " + Math.round(entries.lineNanos().orElse(0)) + " |");
             results.natives.forEach(name ->
                     line.append(' ').append(micros(entries.micros(name))).append(" |"));
-            for (String name : results.ours) {
+            for (String name : results.compared()) {
                 line.append(' ').append(micros(entries.micros(name)));
                 results.ratio(row, name).ifPresent(ratio -> line.append(format(" (%.2f)", ratio)));
                 line.append(" |");
@@ -70,15 +70,16 @@ final class Report {
         out.println("### Summary, " + results.ranks + " ranks, inputs rewritten: geometric mean (least, at bytes)");
         out.println();
         StringBuilder head = new StringBuilder("| collective |");
-        results.ours.forEach(name -> head.append(' ').append(name).append(" |"));
+        results.compared().forEach(name -> head.append(' ').append(name).append(" |"));
         out.println(head);
         out.println(head.toString().replaceAll("[^|]+", "---"));
         for (Collective collective : Row.COLLECTIVES) {
             List<Row> rows = rows(collective, true);
             if (!rows.isEmpty()) {
                 StringBuilder line = new StringBuilder("| " + Row.name(collective) + " |");
-                results.ours.forEach(
-                        name -> line.append(' ').append(mean(rows, name)).append(" |"));
+                results.compared()
+                        .forEach(name ->
+                                line.append(' ').append(mean(rows, name)).append(" |"));
                 out.println(line);
             }
         }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
+import java.util.stream.Stream;
 
 /** Everything that was measured with one number of ranks: per row and round the median batch of every entry. */
 final class Results {
@@ -53,16 +54,24 @@ final class Results {
     final int ranks;
     final List<String> natives;
     final List<String> ours;
+    /** Loops by hand: what the machine can do. */
+    final List<String> byHand;
     /** Ours with 16-bit floats: after the name of the entry with float32 a space, and the type. */
     final List<String> narrow;
 
     final Map<Row, Entries> rows = new LinkedHashMap<>();
 
-    Results(int ranks, List<String> natives, List<String> ours, List<String> narrow) {
+    Results(int ranks, List<String> natives, List<String> ours, List<String> byHand, List<String> narrow) {
         this.ranks = ranks;
         this.natives = natives;
         this.ours = ours;
+        this.byHand = byHand;
         this.narrow = narrow;
+    }
+
+    /** Everything whose ratio to the native libraries is told. */
+    List<String> compared() {
+        return Stream.concat(ours.stream(), byHand.stream()).toList();
     }
 
     Entries of(Row row) {

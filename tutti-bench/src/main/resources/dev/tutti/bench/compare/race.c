@@ -7,8 +7,9 @@
  *   run COLLECTIVE BYTES REWRITE(0|1) TYPE MEMORY BATCHES BATCH_MICROS     ->  ok ITERATIONS MICROS_PER_OPERATION ...
  *   quit
  *
- * With TUTTI_OMPI_WITHOUT_HEADER the few declarations of Open MPI 4's binary interface that are needed stand here, for
- * machines that have the library but not its header.
+ * With TUTTI_BY_HAND there is no library, but what by-hand.h has of it. With TUTTI_OMPI_WITHOUT_HEADER the few
+ * declarations of Open MPI 4's binary interface that are needed stand here, for machines that have the library but not its
+ * header.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -16,7 +17,9 @@
 #include <string.h>
 #include <time.h>
 
-#ifdef TUTTI_OMPI_WITHOUT_HEADER
+#if defined(TUTTI_BY_HAND)
+#include "by-hand.h"
+#elif defined(TUTTI_OMPI_WITHOUT_HEADER)
 typedef struct ompi_communicator_t *MPI_Comm;
 typedef struct ompi_datatype_t *MPI_Datatype;
 typedef struct ompi_op_t *MPI_Op;
