@@ -172,7 +172,7 @@ public record Constants(
 
     /** The one step of a plan in which ranks read what others show: whoever shows little does not wait for its readers. */
     double shown(double ranks, double shownBytes, double rounds) {
-        boolean posted = RegionLayout.isPostedAhead((long) shownBytes, sharesCores((int) ranks));
+        boolean posted = RegionLayout.isPostedAhead((int) ranks, (long) shownBytes, sharesCores((int) ranks));
         return posted ? POST_NANOS : steps(ranks, 1, rounds);
     }
 

@@ -82,7 +82,7 @@ final class Posts {
 
     Posts(Endpoint endpoint) {
         this.endpoint = endpoint;
-        this.ringBytes = RegionLayout.postedBytes(endpoint.sharesCores);
+        this.ringBytes = RegionLayout.postedBytes(endpoint.size, endpoint.sharesCores);
         this.posts = (int) Math.min(RegionLayout.POSTS, ringBytes / RING_PER_POST);
         this.kinds = new Kind[] {
             new Kind(0, RegionLayout.POST_BYTES, posts),
@@ -107,7 +107,7 @@ final class Posts {
         return endpoint.size > 1
                 && (collective.hearsFromAll()
                         ? RegionLayout.isPostedByAll(endpoint.size, shownBytes, endpoint.sharesCores)
-                        : RegionLayout.isPostedAhead(shownBytes, endpoint.sharesCores));
+                        : RegionLayout.isPostedAhead(endpoint.size, shownBytes, endpoint.sharesCores));
     }
 
     /** Address of a rank's post of launch 0. */

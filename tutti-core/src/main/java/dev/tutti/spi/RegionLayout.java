@@ -111,32 +111,42 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
     public static final long POSTED_BYTES = 256 << 10;
     /** What ranks with a core each use of it: it stays in a near cache. */
     private static final long NEAR_POSTED_BYTES = 64 << 10;
+    /** And two of them: there is one reader, and what goes round in fewer lines is written and read faster. */
+    private static final long PAIR_POSTED_BYTES = 32 << 10;
 
     /** From so many ranks on it takes less to read what everybody shows than to write it for everybody. */
     private static final int MANY = 8;
 
     /** Fewer launches than this at once in the ring are not worth it. */
     private static final int POSTED_AT_ONCE = 32;
+    /** Of two ranks with a core each: nobody waits for anybody else's reader. */
+    private static final int PAIR_POSTED_AT_ONCE = 8;
 
     /**
      * How much of the ring is used: with a core each as much as stays in a cache, else enough that ranks seldom have to change places.
      *
+     * @param ranks how many take part
      * @param shareCores whether they share cores
      * @return a power of two, the same on all ranks
      */
-    public static long postedBytes(boolean shareCores) {
-        return shareCores ? POSTED_BYTES : NEAR_POSTED_BYTES;
+    public static long postedBytes(int ranks, boolean shareCores) {
+        if (shareCores) {
+            return POSTED_BYTES;
+        }
+        return ranks == 2 ? PAIR_POSTED_BYTES : NEAR_POSTED_BYTES;
     }
 
     /**
      * Whether collectives are posted in which whoever shows something need not hear from its readers: several launches must find room.
      *
+     * @param ranks how many take part
      * @param shownBytes what each of them shows
      * @param shareCores whether they share cores
      * @return the same on all ranks
      */
-    public static boolean isPostedAhead(long shownBytes, boolean shareCores) {
-        return shownBytes <= POST_ROOM || shownBytes * POSTED_AT_ONCE <= postedBytes(shareCores);
+    public static boolean isPostedAhead(int ranks, long shownBytes, boolean shareCores) {
+        int atOnce = ranks == 2 && !shareCores ? PAIR_POSTED_AT_ONCE : POSTED_AT_ONCE;
+        return shownBytes <= POST_ROOM || shownBytes * atOnce <= postedBytes(ranks, shareCores);
     }
 
     /**
@@ -151,7 +161,7 @@ public record RegionLayout(int ranks, int channelsPerPeer, long packetBytes, lon
      */
     public static boolean isPostedByAll(int ranks, long shownBytes, boolean shareCores) {
         if (shareCores || ranks >= MANY) {
-            return isPostedAhead(shownBytes, shareCores);
+            return isPostedAhead(ranks, shownBytes, shareCores);
         }
         return shownBytes <= (ranks == 2 ? MEETING_ROOM : 0);
     }
