@@ -30,12 +30,6 @@ final class Stores {
     /** By how much ordinary stores must be better for more, and for what is folded: if the writer takes as long, both together are faster without them. */
     private static final long LONG_ORDINARY_NANOS = 100;
 
-    /** Of what is stored, the nearest cache holds that much beside its copies. */
-    private static final int NEAREST_PIECE = 8 << 10;
-
-    /** The instruction for copies waits for the stores before it, far from the reader for a tenth of a microsecond: so it has longer pieces. */
-    private static final int STRING_PIECE = 32 << 10;
-
     private final Endpoint endpoint;
     private final CopyTrial shortCopies = new CopyTrial(this, 0, SHORT_STRING_NANOS, FROM_MEMORY_NANOS);
     private final CopyTrial longCopies = new CopyTrial(this, LONG_ORDINARY_NANOS, 0, FROM_MEMORY_NANOS);
@@ -56,15 +50,11 @@ final class Stores {
     }
 
     /**
-     * Into what pieces to cut what has several destinations, so that the next copy finds a piece in a near cache. Stores past the caches end with a fence, which
+     * Whether what has several destinations is best done in pieces that stay in the nearest cache. Stores past the caches end with a fence, which
      * is dearer than to find a longer piece in the next cache; unless it is a copy, whose source was there before.
      */
-    int sharedPiece(boolean folds) {
-        Way way = longCopies.best();
-        if (streamed.outputs() || (folds && way == Way.STREAMING)) {
-            return Transfers.PIECE;
-        }
-        return way == Way.STRING ? STRING_PIECE : NEAREST_PIECE;
+    boolean likesShortPieces(boolean folds) {
+        return !streamed.outputs() && !(folds && longCopies.best() == Way.STREAMING);
     }
 
     /** Copies to this rank's output. */

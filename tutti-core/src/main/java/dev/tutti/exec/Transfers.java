@@ -12,6 +12,8 @@ import java.lang.foreign.MemorySegment;
  */
 final class Transfers {
     static final int PIECE = 128 << 10;
+    /** Shorter ones stay in the nearest cache, but each copy by the processor's own instruction waits for the stores before it. */
+    private static final int FAN_OUT_PIECE = 32 << 10;
 
     /** Tiles of products stay in the first-level cache, and do not lie at the same place of a page. */
     private static final long SCALED_PIECE = 4 << 10;
@@ -50,7 +52,8 @@ final class Transfers {
         int outputs = destinations - Records.slots(fold);
         int written =
                 kernel == Records.COPY ? written(code, firstSource, firstDestination, destinations) : destinations;
-        long piece = written > 1 ? endpoint.stores.sharedPiece(kernel != Records.COPY) : PIECE;
+        boolean shortened = written > 1 && endpoint.stores.likesShortPieces(kernel != Records.COPY);
+        long piece = shortened ? FAN_OUT_PIECE : PIECE;
         for (long offset = from; offset < to; offset += piece) {
             long bytes = Math.min(piece, to - offset);
             long source = code[firstSource] + offset;
