@@ -74,7 +74,8 @@ final class Transfers {
                     endpoint.stores.toSlot(source, destination, bytes);
                 }
             }
-            if (bytes == piece && endpoint.board.isAborted()) {
+            // Long pieces take their time, and nobody knows what a user's function takes.
+            if ((bytes == piece || kernel == Records.USER) && endpoint.board.isAborted()) {
                 throw endpoint.stall.failure();
             }
         }

@@ -50,9 +50,11 @@ final class Charts {
     private static void draw(Results results, List<Row> rows, Path file) {
         String title = Row.name(rows.getFirst().collective()) + ", " + results.ranks + " ranks";
         XYChart times = panel(title + ": time, inputs rewritten", "us per operation", Charts::valueLabel);
+        times.getStyler().setYAxisLogarithmic(true).setYAxisLogarithmicDecadeOnly(false);
         add(times, results.natives, NATIVE, rows, (row, name) -> results.of(row).micros(name));
         add(times, results.ours, OURS, rows, (row, name) -> results.of(row).micros(name));
         XYChart ratios = panel(title + ": times faster than the best native", "ratio", Charts::ratioLabel);
+        ratios.getStyler().setYAxisMin(0.0);
         add(ratios, results.ours, OURS, rows, results::ratio);
         BufferedImage picture = new BufferedImage(2 * WIDTH, HEIGHT, BufferedImage.TYPE_INT_RGB);
         Graphics2D graphics = picture.createGraphics();
@@ -117,8 +119,6 @@ final class Charts {
         style.setLegendLayout(Styler.LegendLayout.Horizontal);
         style.setMarkerSize(7);
         style.setAntiAlias(true);
-        style.setYAxisLogarithmic(true);
-        style.setYAxisLogarithmicDecadeOnly(false);
         style.setXAxisTickMarkSpacingHint(60);
         style.setXAxisTickLabelsFormattingFunction(Charts::sizeLabel);
         style.setYAxisTickLabelsFormattingFunction(yLabel);
@@ -143,14 +143,12 @@ final class Charts {
         return number(value);
     }
 
-    /** Ratios span a decade or so: more of them have room. */
     private static String ratioLabel(double value) {
-        double digit = Math.rint(value / Math.pow(10, Math.floor(Math.log10(value) + 1e-9)));
-        return digit == 7 || digit == 9 ? "" : number(value);
+        return value == Math.rint(value) ? number(value) : String.format(Locale.ROOT, "%.1f", value);
     }
 
     private static String number(double value) {
-        return value >= 1
+        return value >= 1 || value == 0
                 ? String.format(Locale.ROOT, "%,.0f", value)
                 : new java.math.BigDecimal(value)
                         .round(new java.math.MathContext(2))
