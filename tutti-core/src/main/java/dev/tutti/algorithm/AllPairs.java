@@ -17,6 +17,9 @@ import java.util.stream.IntStream;
  * All folds are in rank order.
  */
 final class AllPairs {
+    /** Chunks of a pipelined launch. With two or four of them long messages take about as long. */
+    static final int PIPELINED_CHUNKS = 3;
+
     private AllPairs() {}
 
     /**
@@ -34,6 +37,37 @@ final class AllPairs {
         Chunk own = me.input(0);
         exchange(me, own);
         me.lane().finishReduce(inOrder(me, me.size(), own, peer -> me.scratch(peer, own)), me.output(0));
+    }
+
+    /**
+     * Like {@link #oneShotAllReduce}, but everybody sends its next chunk before it folds the last one, so that ranks which wait for
+     * memory rather than for each other need not go in step.
+     *
+     * <pre>
+     *   send 0 ─ send 1 ─ fold 0 ─ send 2 ─ fold 1 ─ fold 2
+     * </pre>
+     *
+     * Cost: 1 step, (n-1)·S copied, n·S folded.
+     */
+    static void pipelinedAllReduce(RankBuilder me) {
+        int n = me.size();
+        int[] channels = channels(me, me.peers());
+        Lane lane = me.chunksPerBlock(PIPELINED_CHUNKS)
+                .scratchSlots(PIPELINED_CHUNKS * n)
+                .lane();
+        for (int step = 0; step <= PIPELINED_CHUNKS; step++) {
+            if (step < PIPELINED_CHUNKS) {
+                Chunk next = me.input(step);
+                lane.copy(next, slots(me, step * n + me.rank(), next, me.peers()));
+                lane.signal(channels);
+            }
+            if (step > 0) {
+                int chunk = step - 1;
+                Chunk own = me.input(chunk);
+                lane.await(channels);
+                lane.finishReduce(inOrder(me, n, own, peer -> me.scratch(chunk * n + peer, own)), me.output(chunk));
+            }
+        }
     }
 
     /**

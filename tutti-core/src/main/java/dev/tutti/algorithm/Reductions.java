@@ -20,6 +20,7 @@ final class Reductions {
         family.inOrder("one-shot", SIMPLE, AllReduce.ONE_SHOT);
         family.inOrder("one-shot", PACKET, AllReduce.ONE_SHOT_PACKETS);
         family.reading("one-shot-read", AllReduce.ONE_SHOT_READ);
+        family.inOrder("one-shot-pipelined", SIMPLE, AllReduce.ONE_SHOT_PIPELINED);
         family.inOrder("two-shot", SIMPLE, AllReduce.TWO_SHOT);
         family.inOrder("two-shot", PACKET, AllReduce.TWO_SHOT_PACKETS);
         family.reading("two-shot-read", AllReduce.TWO_SHOT_READ);
@@ -87,6 +88,7 @@ final class Reductions {
         ONE_SHOT,
         ONE_SHOT_PACKETS,
         ONE_SHOT_READ,
+        ONE_SHOT_PIPELINED,
         TWO_SHOT,
         TWO_SHOT_PACKETS,
         TWO_SHOT_READ,
@@ -104,6 +106,7 @@ final class Reductions {
                 case ONE_SHOT -> AllPairs.oneShotAllReduce(me);
                 case ONE_SHOT_PACKETS -> AllPairsPackets.oneShotAllReduce(me);
                 case ONE_SHOT_READ -> AllPairsRead.oneShotAllReduce(me);
+                case ONE_SHOT_PIPELINED -> AllPairs.pipelinedAllReduce(me);
                 case TWO_SHOT -> AllPairs.twoShotAllReduce(me);
                 case TWO_SHOT_PACKETS -> AllPairsPackets.twoShotAllReduce(me);
                 case TWO_SHOT_READ -> AllPairsRead.twoShotAllReduce(me);
@@ -131,6 +134,11 @@ final class Reductions {
                 case ONE_SHOT_READ -> {
                     double work = c.work(4, c.metLines(n, b), b, c.foldedByAll(n, b));
                     yield c.met(n, b, c.rounds(b, 1)) + c.shared(n, work);
+                }
+                case ONE_SHOT_PIPELINED -> {
+                    int chunks = AllPairs.PIPELINED_CHUNKS;
+                    double work = c.work(4 * chunks, 4.0 * chunks * (n - 1), (n - 1.0) * b, c.foldedByAll(n, b));
+                    yield c.steps(n, 1, c.rounds(b, chunks)) + c.shared(n, work);
                 }
                 case TWO_SHOT -> {
                     double work = c.work(2 * n + 3, 8.0 * (n - 1), 3.0 * (n - 1) / n * b, (n + 1.0) / n * b);

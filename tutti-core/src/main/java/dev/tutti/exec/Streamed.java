@@ -32,14 +32,14 @@ record Streamed(boolean outputs, boolean peers, boolean results) {
     static Streamed of(
             boolean throughSlots, Collective collective, boolean folds, boolean inPlace, long blockBytes, int ranks) {
         long blocks = touchedBlocks(collective, inPlace, ranks);
-        boolean leavesNothing = blockBytes > COPIED_BYTES / blocks;
-        // In place a fold has just read what it overwrites.
-        boolean results = folds && leavesNothing && !inPlace;
         if (throughSlots) {
             // Four ranks that fold past the caches take up to twice as long.
             boolean outputs = blockBytes > SLOTS_BYTES / blocks && !(folds && (inPlace || ranks > 2));
-            return new Streamed(outputs, false, results && ranks == 2);
+            return new Streamed(outputs, false, folds && outputs);
         }
+        boolean leavesNothing = blockBytes > COPIED_BYTES / blocks;
+        // In place a fold has just read what it overwrites.
+        boolean results = folds && leavesNothing && !inPlace;
         boolean outputs = folds ? blockBytes > FOLDED_BYTES / blocks : leavesNothing;
         return new Streamed(outputs, outputs, results);
     }

@@ -27,6 +27,7 @@ class SequenceTest {
             "",
             "",
             "one-shot",
+            "one-shot-pipelined",
             "two-shot",
             "ring",
             "tree",
