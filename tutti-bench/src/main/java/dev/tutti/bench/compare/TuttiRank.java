@@ -25,8 +25,8 @@ import java.util.Locale;
 public final class TuttiRank {
     private static final int MOST_ITERATIONS = 20_000;
     private static final List<Long> WARM_SIZES = List.of(8L, 32L, 128L, 512L, 2048L, 8192L, 32768L, 131072L, 524288L);
-    /** What takes several launches, and goes past the caches. */
-    private static final List<Long> WARM_LONG_SIZES = List.of(2L << 20, 8L << 20);
+    /** What takes several launches, and what goes past the caches. */
+    private static final List<Long> WARM_LONG_SIZES = List.of(2L << 20, 8L << 20, 20L << 20);
     /** Long messages take so long that only one pass in so many has some. */
     private static final int LONG_EVERY = 8;
 
