@@ -2,6 +2,7 @@ package dev.tutti.cli.run;
 
 import dev.tutti.bootstrap.HostedJob;
 import dev.tutti.health.Signals;
+import dev.tutti.posix.Limits;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -25,6 +26,9 @@ public final class Launch {
     private static final int TIMED_OUT = 124;
 
     private static final int CANNOT_START = 126;
+
+    /** Files that the launcher has open besides while it starts a rank. */
+    private static final int SPARE_DESCRIPTORS = 24;
 
     /**
      * What to run, and how.
@@ -140,7 +144,18 @@ public final class Launch {
         }
     }
 
+    /** Asked before the first rank is there: whoever runs out of them on the way can neither start the rest nor say so clearly. */
+    private void requireDescriptors() throws IOException {
+        long needed = (plan.outputFolder == null ? 2L : 4L) * plan.ranks + SPARE_DESCRIPTORS;
+        long free = new Limits().freeDescriptors();
+        if (free < needed) {
+            throw new IOException("the launcher may open " + Math.max(0, free) + " more files, and for the output of "
+                    + plan.ranks + " ranks it needs " + needed + "; raise the limit of open files (ulimit -n)");
+        }
+    }
+
     private void startAll(HostedJob job, Watchdog watchdog, @Nullable InputStream input) throws IOException {
+        requireDescriptors();
         for (int rank = 0; rank < plan.ranks; rank++) {
             int number = rank;
             Process process = ranks.start(plan.command, job, rank, plan.ranks, rank == 0 ? input : null);

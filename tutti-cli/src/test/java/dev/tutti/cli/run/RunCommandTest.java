@@ -206,18 +206,8 @@ class RunCommandTest {
 
     /** The launcher as a process of its own, with two ranks that print their number and that of a child, and wait. */
     private Process launcher(List<Long> pids) throws Exception {
-        List<String> command = new ArrayList<>(withSignalsHeeded());
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-Xshare:auto",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dev.tutti.cli.Main"));
-        command.addAll(List.of("run", "-n", "2", "--", "sh", "-c", "sleep 1000 & echo $$ $!; wait"));
-        ProcessBuilder builder = new ProcessBuilder(command);
-        builder.environment().put("XDG_RUNTIME_DIR", runtime.toString());
+        ProcessBuilder builder =
+                launcher(withSignalsHeeded(), "-n", "2", "--", "sh", "-c", "sleep 1000 & echo $$ $!; wait");
         builder.redirectError(ProcessBuilder.Redirect.DISCARD);
         Process process = builder.start();
         BufferedReader lines = process.inputReader(StandardCharsets.UTF_8);
@@ -227,6 +217,34 @@ class RunCommandTest {
             }
         }
         return process;
+    }
+
+    private ProcessBuilder launcher(List<String> prefix, String... arguments) {
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Xshare:auto",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dev.tutti.cli.Main",
+                "run"));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("XDG_RUNTIME_DIR", runtime.toString());
+        return builder;
+    }
+
+    /** With too few, some ranks would have started, and what the JVM says then is about anything but files. */
+    @ParameterizedTest
+    @CsvSource({"200, 0, ''", "100, 126, ulimit -n", "80, 126, ulimit -n"})
+    void shouldStartAllOrNoneWhenItMayOpenFewFiles(int files, int status, String says) throws Exception {
+        List<String> scarce = List.of("sh", "-c", "ulimit -n " + files + "; exec \"$@\"", "sh");
+        Process launcher = launcher(scarce, "-n", "40", "--", "true").start();
+        String text = new String(launcher.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(launcher.waitFor()).as(text).isEqualTo(status);
+        assertThat(text).contains(says);
     }
 
     /** Whoever started these tests may have told them to ignore signals, as nohup does; a JVM then does not handle them. */
